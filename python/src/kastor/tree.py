@@ -82,3 +82,25 @@ def unflatten(form: Any, leaves: Sequence[T]) -> Any:
         return walk(form)
     except (KeyError, IndexError, TypeError, ValueError) as e:
         raise TreeError(f"it is not a tree: {e!r}") from e
+
+
+def places(form: Any) -> list[str]:
+    """Places of the leaves of a JSON form in its tree, as ``parts.model.weight``, in the order of the leaves."""
+    found: dict[int, str] = {}
+
+    def walk(node: Any, at: str) -> None:
+        if isinstance(node, list):
+            for number, each in enumerate(node):
+                walk(each, f"{at}.{number}")
+        elif isinstance(node, dict):
+            ((kind, value),) = node.items()
+            if kind == "x":
+                found[value] = at.removeprefix(".")
+            elif kind == "t":
+                walk(value, at)
+            elif kind in ("d", "c"):
+                for key, each in value:
+                    walk(each, f"{at}.{key}")
+
+    walk(form, "")
+    return [found[number] for number in range(len(found))]

@@ -32,7 +32,7 @@ Backend = Any
 # connection, one that hangs by the generation without it that the operator publishes.
 _LONGEST_WAIT = timedelta(minutes=60)
 _LOOK_SECONDS = 1.0
-_ROW = 10
+_ROW = 16
 
 
 class BrokenGroupError(Exception):
@@ -46,6 +46,7 @@ class Kind(IntEnum):
     STEP = 2
     MEAN = 3
     END = 4
+    PRINTS = 5
 
 
 class Pending(Protocol):

@@ -21,6 +21,7 @@ from kastor.ending import EXIT_FAILED, exit_status, write_outcome
 from kastor.errors import PERMANENT, UsageError
 from kastor.protocol import Doing, Outcome, OutcomeKind
 from kastor.scalars import LOSS, ScalarFile, check_name
+from kastor.torch.drift import Drift
 from kastor.torch.loader import ElasticLoader
 from kastor.torch.patches import Patches
 from kastor.torch.pod import Pod
@@ -58,14 +59,19 @@ class Job:
     """
 
     def __init__(
-        self, config: Config | None, seed: int, device: torch.device, scalar_file: ScalarFile | None = None
+        self,
+        config: Config | None,
+        seed: int,
+        device: torch.device,
+        scalar_file: ScalarFile | None = None,
+        drift: Drift = Drift.REPAIR,
     ) -> None:
         self.device = device
         self._scalar_file = scalar_file
         self._config = config
         self._spec = config.spec if config else JobSpec(1)
         self._pod = Pod(config) if config else None
-        self._training = Training(self._pod, seed, device)
+        self._training = Training(self._pod, seed, device, drift)
         self._training.members.on_end = self._ended
         self._model: torch.nn.Module | None = None
         self._patches: Patches | None = None
@@ -117,12 +123,6 @@ class Job:
             raise UsageError(
                 "prepare() was called after a step of the optimizer. Call it before the first step, so that no replica"
                 " has trained alone."
-            )
-        known = set(model.parameters())
-        if any(p not in known for group in optimizer.param_groups for p in group["params"]):
-            raise UsageError(
-                "The optimizer has parameters that the model has not, so they would not be shared. Give prepare() the"
-                " module that holds them all."
             )
         wrong = [name for name in others if name in _RESERVED or not hasattr(others[name], "load_state_dict")]
         if wrong:

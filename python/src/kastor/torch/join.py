@@ -6,12 +6,19 @@ import logging
 import time
 from collections.abc import Callable
 
+from kastor.errors import UsageError
 from kastor.protocol import Cause, Switch
 from kastor.starting import ReplicaStart, Source
 from kastor.torch.group import BrokenGroupError, Group, Kind
 from kastor.torch.state import TrainingState
 
 log = logging.getLogger("kastor")
+
+DIFFERENT = (
+    "Replicas train different parameters. Freeze, unfreeze and replace parts of the model, and add groups to the"
+    " optimizer, on all replicas at the same step: by job.step or job.epoch, never by job.rank."
+)
+"""Message where a script has different replicas train different parameters."""
 
 _MOST_ROUNDS = 6
 _NONE = -1
@@ -72,10 +79,11 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
 
     Members that agreed before and have applied the same steps since are the same without a comparison
     of their bits, which reads the whole state: it is for those whose history differs, for a step that
-    broke, and for states that were sent.
+    broke, for parameters that were replaced, and for states that were sent.
 
     Raises:
         BrokenGroupError: if the group broke; the next try may work.
+        UsageError: if members train different parameters.
     """
     by_bits = False
     for _ in range(_MOST_ROUNDS):
@@ -86,6 +94,7 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
             [
                 *(history.lineage, step, digest >> 32, digest & 0xFFFFFFFF),
                 *(history.replicas, float(history.broken), history.pause),
+                *state.look(),
             ],
         )
         gathered = time.perf_counter()
@@ -101,6 +110,8 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
             continue
         same = [row[0] != _NONE and row[1:4] == rows[best][1:4] for row in rows]
         if all(same):
+            if len({row[7] for row in rows}) > 1:
+                raise UsageError(DIFFERENT)
             history.agreed(group.generation)
             return _change(group, rows, gathered)
         donors = [rank for rank in range(group.size) if same[rank]]
@@ -124,7 +135,7 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
 def _in_doubt(rows: list[list[float]]) -> bool:
     """Whether those that have a state may have different ones."""
     there = [row for row in rows if row[0] != _NONE]
-    return len({(row[0], row[1]) for row in there}) > 1 or any(row[5] for row in there)
+    return len({(row[0], row[1]) for row in there}) > 1 or any(row[5] or row[8] for row in there)
 
 
 def _change(group: Group, rows: list[list[float]], gathered: float) -> Switch:

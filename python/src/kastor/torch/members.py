@@ -55,6 +55,7 @@ class Members:
         self.learning_rate: float | None = None
         self.on_end: Callable[[Outcome], None] = lambda outcome: None
         self.on_stuck: Callable[[], None] = lambda: None
+        self.on_agreed: Callable[[], None] = lambda: None
         self._agreed: Membership | None = None
 
     def newer(self) -> Membership | None:
@@ -131,6 +132,7 @@ class Members:
                 time.sleep(_RETRY_SECONDS)
             self.broke(e)
             return
+        self.on_agreed()
         self.membership, self.plan = target, target.batch_plan
         self.rank, self.size = rank, self.group.size
         self.pod.membership.step = self.state.counters.step
@@ -149,6 +151,19 @@ class Members:
         if rank == 0:
             self.pod.telemetry.switched(change)
             self.pod.telemetry.reached(self.status())
+
+    def compare(self) -> None:
+        """Brings the members of the group to one state, to the bit, where something may have made them differ.
+
+        Raises:
+            BrokenGroupError: if the group broke.
+        """
+        assert self.group is not None
+        assert self.state is not None
+        self.history.broken = True
+        agree(self.group, self.state, self.history, self._start)
+        self.history.broken = False
+        self.on_agreed()
 
     def _start(self) -> Source:
         """Makes the state where no member has any, and says where it came from.

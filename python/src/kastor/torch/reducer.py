@@ -51,23 +51,16 @@ class Reducer:
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], bucket_bytes: int = _BUCKET_BYTES) -> None:
-        trained = [p for p in parameters if p.requires_grad]
-        if not trained:
-            raise UsageError(
-                "The model has no parameter to train: requires_grad is False for all. Set it for those to train."
-            )
-        # Gradients come about in the reverse of the order in which parameters are declared.
-        self._buckets = [_Bucket(group) for group in _grouped(reversed(trained), bucket_bytes)]
-        # By id: a tensor's hash takes longer.
-        self._of = {id(p): bucket for bucket in self._buckets for p in bucket.parameters}
-        self._hooks = [_hooked(p, self._ready) for p in trained]
-        self._cuda = trained[0].device if trained[0].device.type == "cuda" else None
+        self._bucket_bytes = bucket_bytes
+        self._hooks: list[RemovableHandle] = []
+        self._strangers: list[RemovableHandle] = []
+        self.adopt(parameters)
         self._group: Group | None = None
         self._seen: set[int] = set()
         self._pending: list[Pending] = []
         self._squared: list[torch.Tensor] = []
         self._mean_squared: list[torch.Tensor] = []
-        self._keep = False
+        self._keep = self._discards = False
         self.kept: list[torch.Tensor] = []
         self._next = 0
         self._first = self._last = True
@@ -77,6 +70,25 @@ class Reducer:
         self.error: BrokenGroupError | None = None
         self.on_computed: Callable[[], None] = lambda: None
         self.computed_at = 0.0
+
+    def adopt(self, parameters: Iterable[torch.nn.Parameter]) -> None:
+        """Takes the parameters to reduce from now on; between two steps.
+
+        Raises:
+            UsageError: if none of them is trained.
+        """
+        trained = [p for p in parameters if p.requires_grad]
+        if not trained:
+            raise UsageError(
+                "The model has no parameter to train: requires_grad is False for all. Set it for those to train."
+            )
+        self.close()
+        # Gradients come about in the reverse of the order in which parameters are declared.
+        self._buckets = [_Bucket(group) for group in _grouped(reversed(trained), self._bucket_bytes)]
+        # By id: a tensor's hash takes longer.
+        self._of = {id(p): bucket for bucket in self._buckets for p in bucket.parameters}
+        self._hooks = [_hooked(p, self._ready) for p in trained]
+        self._cuda = trained[0].device if trained[0].device.type == "cuda" else None
 
     @property
     def _size(self) -> int:
@@ -92,9 +104,28 @@ class Reducer:
         """Whether the pass is the last of its step."""
         return self._last
 
-    def begin(self, group: Group | None, pass_number: int, passes: int, keep: bool = False) -> None:
-        """Begins a pass: gradients of an earlier one are gone; ``keep`` asks for ``kept`` at its end."""
-        self._group, self._passes, self._keep = group, passes, keep
+    def begin(
+        self,
+        group: Group | None,
+        pass_number: int,
+        passes: int,
+        keep: bool = False,
+        instead: Iterable[torch.nn.Parameter] | None = None,
+    ) -> None:
+        """Begins a pass: gradients of an earlier one are gone.
+
+        Args:
+            group: whose members sum their gradients in the last pass.
+            pass_number: from 0 on.
+            passes: of the step.
+            keep: whether ``kept`` is asked for at its end.
+            instead: what is trained in place of the parameters to reduce, until all members have agreed on it: the
+                members exchange what they would, and no gradient comes of it.
+        """
+        self._group, self._passes, self._keep, self._discards = group, passes, keep, instead is not None
+        for hook in self._strangers:
+            hook.remove()
+        self._strangers = [_hooked(p, self._ready) for p in instead or () if id(p) not in self._of]
         self._first, self._last = pass_number == 0, pass_number == passes - 1
         if self._first:
             self._squared, self._mean_squared, self.kept, self.error = [], [], [], None
@@ -137,7 +168,7 @@ class Reducer:
 
     def close(self) -> None:
         """Removes the hooks."""
-        for hook in self._hooks:
+        for hook in [*self._hooks, *self._strangers]:
             hook.remove()
 
     def _ready(self, parameter: torch.Tensor) -> None:
@@ -153,6 +184,8 @@ class Reducer:
             self._began = True
             torch.autograd.Variable._execution_engine.queue_callback(self._end)
         self._seen.add(key)
+        if self._discards:
+            return
         self._of[key].missing -= 1
         # In order, so that all members sum their buckets in the same order.
         while self._next < len(self._buckets) and self._buckets[self._next].missing == 0:
@@ -162,7 +195,7 @@ class Reducer:
     @torch.no_grad()
     def _flush(self, bucket: _Bucket) -> None:
         pairs = [(view, p.grad) for view, p in zip(bucket.views, bucket.parameters, strict=True)]
-        there = [(view, grad) for view, grad in pairs if grad is not None]
+        there = [] if self._discards else [(view, grad) for view, grad in pairs if grad is not None]
         if self._first and len(there) < len(pairs):
             bucket.gradients.zero_()
         if self._first:
@@ -173,7 +206,7 @@ class Reducer:
             self._add([view for view, _ in there], gradients)
         if len(there) == len(pairs):
             bucket.used.add_(1)
-        else:
+        elif there:
             used = torch.tensor([float(grad is not None) for _, grad in pairs], dtype=bucket.flat.dtype)
             bucket.used.add_(used.to(bucket.flat.device))
         for p in bucket.parameters:

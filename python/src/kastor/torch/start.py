@@ -11,23 +11,27 @@ import torch
 
 from kastor.config import Config
 from kastor.ending import exit_status, write_outcome
-from kastor.errors import ConfigError
+from kastor.errors import PERMANENT, ConfigError, UsageError
 from kastor.protocol import Outcome, OutcomeKind
 from kastor.scalars import ScalarFile
+from kastor.torch.drift import Drift
 from kastor.torch.job import Job
 
 log = logging.getLogger("kastor")
 
 
-def init(seed: int = 0, log_dir: str | os.PathLike[str] | None = None) -> Job:
+def init(seed: int = 0, log_dir: str | os.PathLike[str] | None = None, drift: str = "repair") -> Job:
     """Makes this process a replica of its job, or a training of its own where no operator is named.
 
     Args:
         seed: of the order of examples; the same on all replicas.
         log_dir: folder to whose ``metrics.jsonl`` rank 0 adds every value that the script logs; none by default.
+        drift: what is done where the states of replicas differ, which they compare now and then: ``repair`` has all
+            take the state of one, ``fail`` ends the job with what differs.
 
     Raises:
         ConfigError: if the operator's variables are missing or wrong; the message names each.
+        UsageError: if ``drift`` is neither.
         OSError: if the folder cannot be made.
     """
     device = torch.device("cpu")
@@ -43,15 +47,17 @@ def init(seed: int = 0, log_dir: str | os.PathLike[str] | None = None) -> Job:
         # A number that the user gave PyTorch itself stays.
         if config is not None and config.threads and device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS"):
             torch.set_num_threads(config.threads)
-        return Job(config, seed, device, ScalarFile(log_dir) if log_dir is not None else None)
-    except (ConfigError, OSError) as e:
+        if drift not in {each.value for each in Drift}:
+            raise UsageError(f"init() takes drift='repair' or drift='fail', but was given {drift!r}.")
+        return Job(config, seed, device, ScalarFile(log_dir) if log_dir is not None else None, Drift(drift))
+    except (ConfigError, UsageError, OSError) as e:
         _cannot_start(e)
         raise
 
 
 def _cannot_start(error: Exception) -> None:
     """Sees to it that the operator learns why this replica ends before it was one."""
-    permanent = isinstance(error, ConfigError)
+    permanent = isinstance(error, PERMANENT)
     outcome = Outcome(OutcomeKind.FAILED_PERMANENTLY if permanent else OutcomeKind.FAILED, str(error))
     file = os.environ.get("KASTOR_TERMINATION_LOG", "").strip()
     if file:

@@ -16,7 +16,8 @@ from kastor.checkpoint import Block, Checkpoint
 from kastor.errors import CheckpointError, UsageError
 from kastor.noise import NoiseScaleEstimator
 from kastor.torch.group import BrokenGroupError, Group
-from kastor.tree import TreeError, flatten, unflatten
+from kastor.torch.trained import Trained
+from kastor.tree import TreeError, flatten, places, unflatten
 
 _SMALL_BYTES = 256 * 1024
 _COLUMNS = 1024
@@ -67,6 +68,14 @@ class TrainingState:
     parts: Mapping[str, Stateful]
     noise: NoiseScaleEstimator
     counters: Counters = field(default_factory=Counters)
+    trained: Trained | None = None
+
+    def look(self) -> tuple[int, bool]:
+        """Looks at what is trained now: its signature, and whether it has changed; nothing where nobody cares."""
+        if self.trained is None:
+            return 0, False
+        self.trained.look()
+        return self.trained.signature, self.trained.changed
 
     def captured(self) -> tuple[Any, list[torch.Tensor]]:
         """JSON form and tensors of the state; the tensors are live.
@@ -74,11 +83,13 @@ class TrainingState:
         Raises:
             UsageError: naming what can neither be sent nor saved.
         """
-        tree = {
+        tree: dict[str, Any] = {
             "parts": {name: part.state_dict() for name, part in self.parts.items()},
             "noise": self.noise.state(),
             "counters": asdict(self.counters),
         }
+        if self.trained is not None:
+            tree["trained"] = self.trained.state()
         try:
             form, tensors = flatten(tree, torch.Tensor)
         except TreeError as e:
@@ -129,6 +140,9 @@ class TrainingState:
         parts = tree["parts"]
         if parts.keys() != self.parts.keys():
             raise UsageError(f"it holds {sorted(parts)}, but prepare() was given {sorted(self.parts)}.")
+        # Before the parts: an optimizer takes over the state of groups that it has alone. Older checkpoints lack it.
+        if self.trained is not None and "trained" in tree:
+            self.trained.restore(tree["trained"])
         for name, part in self.parts.items():
             _load(name, part, parts[name])
         self.noise.restore(tree["noise"])
@@ -142,6 +156,18 @@ class TrainingState:
             low = zlib.crc32(_fold(tensor), low)
             high = zlib.crc32(str(low).encode(), high)
         return (high << 32) | low
+
+    def prints(self) -> dict[str, int]:
+        """Prints of 32 bits of all that the state has, by place: equal where the bits are."""
+        form, tensors = self.captured()
+        # Numbers first: a rate of its own makes parameters differ, not the other way round.
+        top = dict(form["d"])
+        forms = {f"numbers of {name}": each for name, each in top.pop("parts")["d"]} | {"numbers of Kastor": top}
+        found = {name: zlib.crc32(json.dumps(each).encode()) for name, each in forms.items()}
+        return found | {
+            name.removeprefix("parts."): zlib.crc32(_fold(tensor))
+            for name, tensor in zip(places(form), tensors, strict=True)
+        }
 
     def send(self, group: Group, to: int) -> int:
         """Sends the state to a member and returns how many bytes of tensors it has."""

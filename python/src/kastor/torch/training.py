@@ -18,12 +18,15 @@ from kastor.noise import NoiseScaleEstimator, learning_rate_factor
 from kastor.protocol import Doing, Membership
 from kastor.sampler import ElasticSampler, Take
 from kastor.telemetry import StepSample
+from kastor.torch.drift import Comparison, Drift, differences
 from kastor.torch.group import BrokenGroupError, Group, Kind, Rows
+from kastor.torch.join import DIFFERENT
 from kastor.torch.members import Members
 from kastor.torch.pod import Pod
 from kastor.torch.reducer import Reducer
 from kastor.torch.state import Counters, Stateful, TrainingState
 from kastor.torch.statistics import BatchStatistics
+from kastor.torch.trained import Trained
 
 log = logging.getLogger("kastor")
 
@@ -33,7 +36,14 @@ _ADAM_KIND = ("Adam", "Adagrad", "RMSprop", "Lamb", "LAMB", "Lion")
 
 
 class _TakenAgainError(BrokenGroupError):
-    """Error of a step that all members take again, in the group that they are in."""
+    """Error of a step that all members take again, in the group that they are in.
+
+    ``compares`` is set where their states may differ, and are made equal first; ``drifted`` where they do.
+    """
+
+    def __init__(self, why: str, compares: bool = False, drifted: bool = False) -> None:
+        super().__init__(why)
+        self.compares, self.drifted = compares, drifted
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,7 @@ class Training:
     breaks costs the step in progress and nothing else. The script's thread owns it.
     """
 
-    def __init__(self, pod: Pod | None, seed: int, device: torch.device) -> None:
+    def __init__(self, pod: Pod | None, seed: int, device: torch.device, drift: Drift = Drift.REPAIR) -> None:
         self.pod = pod
         self.members = Members(pod, device)
         self.members.on_stuck = self._renew
@@ -111,6 +121,7 @@ class Training:
         self._previous: _Gradient | None = None
         self._first_step_of = -1
         self._last_save = time.monotonic()
+        self._comparison = Comparison(drift)
         self.pass_examples = 0
 
     # --- preparation ---
@@ -118,7 +129,10 @@ class Training:
     def prepare(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, parts: Mapping[str, Stateful]) -> None:
         """Takes the objects whose state is that of the training."""
         self._optimizer, self._parts = optimizer, parts
-        self.reducer = Reducer(model.parameters())
+        self.trained = Trained(model, optimizer)
+        self.reducer = Reducer(self.trained.parameters)
+        self.trained.settle()
+        self.members.on_agreed = self._adopt
         self.reducer.on_computed = self._computed
         self.statistics = BatchStatistics(model)
         if self._scaling is None:
@@ -130,7 +144,7 @@ class Training:
         self.members.sampler = ElasticSampler(examples, self._seed, shuffle)
         self._initial_batch = initial_batch
         if self.members.state is None:
-            self.members.state = TrainingState(self._parts, NoiseScaleEstimator(initial_batch))
+            self.members.state = TrainingState(self._parts, NoiseScaleEstimator(initial_batch), trained=self.trained)
         declared = [work for work in (self._spec.work if self._spec else None,) if work is not None]
         if self.declared_epochs is not None:
             declared.append(Work(epochs=self.declared_epochs))
@@ -168,6 +182,7 @@ class Training:
         """Begins a turn of so many examples whose results are thrown away."""
         self.step = _Step()
         self.pass_examples = examples
+        self._look_alone()
         self.reducer.begin(None, 0, 1)
 
     def end_rehearsal(self) -> None:
@@ -187,8 +202,28 @@ class Training:
         self.pass_examples = plan.atomic_batch_size
         self.step.take = members.sampler.take(self.counters.cursor, plan, group.size, group.rank, pass_number)
         alone = self.pod is not None and group.size * plan.passes == 1
-        self.reducer.begin(group, pass_number, plan.passes, keep=alone)
+        if group.size == 1:
+            self._look_alone()
+        else:
+            self.trained.look()
+        instead = self.trained.parameters if self.trained.changed else None
+        self.reducer.begin(group, pass_number, plan.passes, keep=alone, instead=instead)
         return self.step.take
+
+    def _look_alone(self) -> None:
+        """Trains what the script wants trained, where there is nobody to agree with."""
+        self.trained.look()
+        if self.trained.changed:
+            self._adopt()
+
+    def _adopt(self) -> None:
+        """Reduces what is trained now, on which the members agree."""
+        if self.trained.changed:
+            for parameter in self.trained.frozen:
+                parameter.grad = None
+            self.reducer.adopt(self.trained.parameters)
+            self.trained.settle()
+            self._previous = None
 
     def _computed(self) -> None:
         """Counts what a backward pass trained on, at its end."""
@@ -242,6 +277,8 @@ class Training:
             self._not_applied()
             if isinstance(e, _TakenAgainError):
                 log.warning("step %d is taken again: %s", self.counters.step, e)
+                if e.compares:
+                    self._compare(e.drifted)
             else:
                 self.members.broke(e)
             return False
@@ -249,16 +286,43 @@ class Training:
             if self.pod is not None:
                 self.pod.membership.waiting = False
 
+    def _compare(self, drifted: bool) -> None:
+        """Makes the states of all members equal.
+
+        Raises:
+            UsageError: if they differ, and are not to be made equal.
+        """
+        members = self.members
+        assert members.group is not None
+        assert members.state is not None
+        try:
+            if drifted:
+                what = differences(members.group, members.state)
+                if not self._comparison.repairs():
+                    raise UsageError(
+                        f"Replicas differ at step {self.counters.step}, in {what}. Whatever changes the model, the"
+                        " optimizer or what was given to prepare() must do the same on all replicas."
+                    )
+                log.warning("replicas differ at step %d, in %s: all take the same state", self.counters.step, what)
+            members.compare()
+        except BrokenGroupError as e:
+            members.broke(e)
+
     def _not_applied(self) -> None:
         """The step is taken again: what it changed is undone."""
         self.step.broken, self.step.exchanged = True, None
         self.reducer.end()
         self.reducer.drop()
+        for parameter in self.trained.parameters:
+            parameter.grad = None
         self.statistics.undo()
 
     def _send(self, group: Group) -> _Sent:
         """Sends what the members must know before they apply the step, while their gradients are summed."""
         step, counters, plan = self.step, self.counters, self.members.plan
+        if group.size > 1:
+            # The script may have changed it since the pass began.
+            self.trained.look()
         newer = self.members.newer()
         known = newer.generation if newer else group.generation
         loss = sum(self._losses) / len(self._losses) if self._losses else math.nan
@@ -270,6 +334,9 @@ class Training:
                 *(counters.step, known, loss, self.reducer.squared_norms()),
                 *(step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF),
                 step.pass_seconds / plan.passes,
+                *(self.trained.signature, self.trained.changed),
+                *self._comparison.sent(),
+                group.rank == 0 and group.size > 1 and self._comparison.due(time.monotonic(), self._save_is_due()),
             ],
         )
         return _Sent(row, statistics, known, newer)
@@ -284,6 +351,8 @@ class Training:
         for rank, row in enumerate(rows):
             if row[0] != counters.step:
                 raise BrokenGroupError(f"rank {rank} is at step {row[0]:.0f}, not {counters.step}")
+        if group.size > 1:
+            self._require_the_same(rows)
         if loss_scale is None and self.pod is not None:
             self._require_finite(group, rows, finite)
         batch = plan.global_batch_size(group.size)
@@ -319,6 +388,15 @@ class Training:
                 product = (now.squared_norm + before.squared_norm - distance) / 2
                 noise.observe_pair(product, distance, batch, before.batch)
             self._previous = now
+
+    def _require_the_same(self, rows: list[list[float]]) -> None:
+        """Requires that all members train the parameters that they have summed the gradients of."""
+        if any(row[8:10] != rows[0][8:10] for row in rows):
+            raise UsageError(DIFFERENT)
+        if self.trained.changed:
+            raise _TakenAgainError(f"{len(self.trained.parameters)} parameters are trained from here on", compares=True)
+        if self._comparison.differ([row[10:12] for row in rows]):
+            raise _TakenAgainError("replicas differ", compares=True, drifted=True)
 
     def _require_finite(self, group: Group, rows: list[list[float]], finite: bool) -> None:
         unfit = [rank for rank in range(group.size) if not math.isfinite(rows[rank][3])]
@@ -371,6 +449,9 @@ class Training:
             counters.trained(AuditDigest(int(row[4]), (int(row[5]) << 32) | int(row[6])))
         if self.step.updated:
             counters.scale_invariant_steps += exchanged.gain
+        if group.size > 1 and exchanged.rows[0][12]:
+            assert self.members.state is not None
+            self._comparison.take(self.members.state)
         start = self.members.history.stepped(group.size)
         if self.pod is not None:
             self.pod.membership.step = counters.step
@@ -395,11 +476,16 @@ class Training:
         pod.telemetry.compared([m.pod for m in membership.members], [row[7] for row in rows])
         pod.telemetry.stepped(StepSample(self.members.status(), typical, compute, sync, loss))
 
+    def _save_is_due(self) -> bool:
+        pod = self.pod
+        return pod is not None and (
+            pod.save_soon or time.monotonic() - self._last_save >= pod.config.spec.checkpoint_seconds
+        )
+
     def _save_when_due(self, pod: Pod) -> None:
         assert self.members.state is not None
-        now = time.monotonic()
-        if pod.save_soon or now - self._last_save >= pod.config.spec.checkpoint_seconds:
-            pod.save_soon, self._last_save = False, now
+        if self._save_is_due():
+            pod.save_soon, self._last_save = False, time.monotonic()
             pod.save(self.members.state.checkpoint, wait=False)
 
     def _renew(self) -> None:

@@ -1,0 +1,120 @@
+"""Parameters that a training changes: a script may choose others while it trains."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+import torch
+
+from kastor.errors import UsageError
+
+_FOREIGN = (
+    "The optimizer has parameters that the model has not, so they would not be shared. Give prepare() the module that"
+    " holds them all, and add_param_group() parameters of it."
+)
+
+
+class Trained:
+    """Parameters of a model that are trained, and their groups in the optimizer, as they were last looked at.
+
+    Scripts freeze and unfreeze parameters, replace modules and add groups while they train. ``signature`` is equal on
+    replicas that train the same: parameters of the same names, shapes and types in the same groups. ``changed`` is set
+    from when a look finds others until :meth:`settle`. One thread uses it.
+    """
+
+    def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        self._model, self._optimizer = model, optimizer
+        self._all: list[torch.nn.Parameter] = []
+        self._seen: tuple[Any, ...] = ()
+        self.parameters: list[torch.nn.Parameter] = []
+        self.signature = 0
+        self.changed = False
+        self.look()
+
+    @property
+    def frozen(self) -> list[torch.nn.Parameter]:
+        """Parameters of the model that are not trained."""
+        return [p for p in self._all if not p.requires_grad]
+
+    def look(self) -> None:
+        """Looks at the model and the optimizer as they are now.
+
+        Raises:
+            UsageError: if the optimizer has parameters that the model has not.
+        """
+        every = _parameters(self._model)
+        groups = [[id(p) for p in group["params"]] for group in self._optimizer.param_groups]
+        # By id: a tensor's hash takes longer. The parameters are kept, so that no other one gets the id of one of them.
+        seen = ([(id(p), p.requires_grad, p.dtype, p.device, p.shape) for p in every], groups)
+        if seen == self._seen:
+            return
+        known = {id(p) for p in every}
+        if any(each not in known for group in groups for each in group):
+            raise UsageError(_FOREIGN)
+        for parameter in [p for p in self._optimizer.state if isinstance(p, torch.Tensor) and id(p) not in known]:
+            # Of a module that was replaced: the optimizer could not write its state down.
+            del self._optimizer.state[parameter]
+        self._all, self._seen = every, seen
+        self.parameters = [p for p in every if p.requires_grad]
+        shown = [(name, list(p.shape), str(p.dtype)) for name, p in self._model.named_parameters() if p.requires_grad]
+        self.signature = zlib.crc32(json.dumps([shown, self._places()]).encode())
+        self.changed = True
+
+    def settle(self) -> None:
+        """Notes that the parameters are those that all members reduce."""
+        self.changed = False
+
+    def state(self) -> dict[str, Any]:
+        """Which parameters are trained and in which group each is, by their place among those of the model."""
+        flags = "".join("1" if p.requires_grad else "0" for p in self._model.parameters())
+        return {"trained": flags, "groups": self._places()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Freezes and unfreezes parameters, and makes groups of the optimizer, as another replica had them.
+
+        A replica that joins runs the script from its first epoch on, and has not come to where the others changed them.
+
+        Raises:
+            UsageError: if the model has other parameters.
+        """
+        every = list(self._model.parameters())
+        trained, places = str(state["trained"]), state["groups"]
+        if len(trained) != len(every) or any(place >= len(every) for group in places for place in group):
+            raise UsageError(f"'model' has {len(every)} parameters, but it is of one that had {len(trained)}.")
+        for parameter, flag in zip(every, trained, strict=True):
+            parameter.requires_grad_(flag == "1")
+        if places != self._places():
+            groups = self._optimizer.param_groups
+            del groups[len(places) :]
+            for group in groups:
+                group["params"] = []
+            for number, group in enumerate(places):
+                parameters = [every[place] for place in group]
+                if number < len(groups):
+                    groups[number]["params"] = parameters
+                else:
+                    self._optimizer.add_param_group({"params": parameters})
+        self.look()
+
+    def _places(self) -> list[list[int]]:
+        place = {id(p): number for number, p in enumerate(self._model.parameters())}
+        return [[place[id(p)] for p in group["params"]] for group in self._optimizer.param_groups]
+
+
+def _parameters(model: torch.nn.Module) -> list[torch.nn.Parameter]:
+    """Returns what ``model.parameters()`` does, in its order; that takes four times as long, as it makes names."""
+    found: dict[int, torch.nn.Parameter] = {}
+    met: set[int] = set()
+    modules = [model]
+    while modules:
+        module = modules.pop()
+        if id(module) in met:
+            continue
+        met.add(id(module))
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                found.setdefault(id(parameter), parameter)
+        modules += [child for child in reversed(module._modules.values()) if child is not None]
+    return list(found.values())
