@@ -100,7 +100,17 @@ class Gate:
         if self._suite:
             also = [part.name.removeprefix(plan.SCENARIO) for part in found if not part.planned]
             planned += [machine.kubernetes(), machine.suite(also)]
-        return planned if options.parts is None else plan.only(planned, options.parts)
+        if options.parts is None:
+            return planned
+        timing = [name for name in options.parts if name in self._timing()]
+        # They run later, on what the build made.
+        return plan.only(
+            planned, [*(name for name in options.parts if name not in timing), *(["build"] if timing else [])]
+        )
+
+    def _timing(self) -> list[str]:
+        """Returns the names of the parts that run at last, alone."""
+        return [*(f"{name}:timing" for name in plan.with_tag(ROOT, "timing")), "python:timing"]
 
     def _alone(self) -> list[plan.Planned]:
         found = plan.with_tag(ROOT, "timing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import pathlib
 import subprocess
@@ -10,6 +11,7 @@ import time
 
 import pytest
 from gate import groups, lanes, modules, outcomes, parts, plan, verdict
+from gate.__main__ import Gate
 from gate.outcomes import Outcome, Status
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -256,6 +258,18 @@ def test_chosen_parts_bring_what_they_wait_for(tmp_path: pathlib.Path) -> None:
     assert [part.name for part in plan.only(found, ["c"])] == ["build", "b", "c"]
     with pytest.raises(SystemExit, match="there is no part d"):
         plan.only(found, ["d"])
+
+
+def test_parts_that_run_at_last_can_be_asked_for_and_bring_the_build(tmp_path: pathlib.Path) -> None:
+    options = argparse.Namespace(complete=False, all=False, changed=False, python=None, parts=["operator:timing"])
+    gate = Gate(options, tmp_path)
+    # A plan of the build removes marks of what is built, which is not to happen to this checkout.
+    gate._machine = plan.Machine(tmp_path, tmp_path, None)
+    assert [part.name for part in gate._beside_each_other()] == ["build"]
+    assert [part.name for part in gate._alone()] == ["operator:timing"]
+    options.parts = ["nothing:timing"]
+    with pytest.raises(SystemExit, match="there is no part nothing:timing"):
+        gate._beside_each_other()
 
 
 def test_changed_files_are_those_of_commits_and_of_the_tree(tmp_path: pathlib.Path) -> None:
