@@ -97,9 +97,11 @@ def test_what_cannot_be_equal_ends_the_job_with_the_reason(
 @pytest.mark.integration
 @pytest.mark.parametrize("way", ["unfreezes", "adds a group"])
 def test_a_replica_that_joins_trains_what_the_others_train(cluster: Cluster, way: str) -> None:
-    begin(cluster, way, "a", epochs=40)
+    # Long enough for a replica that starts on a slow machine; without pauses once both train.
+    options: dict[str, Any] = {"epochs": 150, "hurries": True}
+    begin(cluster, way, "a", **options)
     cluster.wait("it has changed", lambda: cluster.operator.step("a") > 12)
-    cluster.start("b", script="drifts.py", way=way, epochs=40)
+    cluster.start("b", script="drifts.py", way=way, **options)
     cluster.ready("b")
     cluster.want(["a", "b"], 8)
     completes(cluster)

@@ -75,7 +75,8 @@ for _epoch in job.epochs(options.get("epochs", 8)):
         if way == "an update by hand" and job.step > at and job.rank == 1:
             with torch.no_grad():
                 head.weight -= 0.01
-        if job.step > before:
+        hurries = options.get("hurries") and os.path.exists(os.environ["HURRY"])
+        if job.step > before and not hurries:
             time.sleep(0.05)
 state = b"".join(t.float().numpy().tobytes() for t in model.state_dict().values())
 trained = [name for name, p in model.named_parameters() if p.requires_grad]

@@ -71,7 +71,7 @@ class TrainingState:
     trained: Trained | None = None
 
     def look(self) -> tuple[int, bool]:
-        """Looks at what is trained now: its signature, and whether it has changed; nothing where nobody cares."""
+        """Looks at what is trained now: its signature, and whether it has changed; 0 and False without ``trained``."""
         if self.trained is None:
             return 0, False
         self.trained.look()

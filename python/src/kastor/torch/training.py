@@ -211,7 +211,7 @@ class Training:
         return self.step.take
 
     def _look_alone(self) -> None:
-        """Trains what the script wants trained, where there is nobody to agree with."""
+        """Trains what the script wants trained, where no other member has to agree."""
         self.trained.look()
         if self.trained.changed:
             self._adopt()

@@ -135,7 +135,7 @@ final class Demo {
   }
 
   /**
-   * What was asked for.
+   * Options of a demonstration.
    *
    * @param work share of each job's steps that it trains, in (0, 1]
    */

@@ -12,7 +12,7 @@ final class DemoJob {
 
   private DemoJob() {}
 
-  /** A job as somebody without Kastor would run it: one replica, the batch it was tuned for. */
+  /** A job as it runs without Kastor: one replica, the batch it was tuned for. */
   static ManifestFile fixed(ManifestFile job) {
     return changed(
         job,

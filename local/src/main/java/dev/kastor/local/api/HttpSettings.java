@@ -1,8 +1,8 @@
 package dev.kastor.local.api;
 
 /**
- * Settings of the JDK's HTTP server, which reads them when the first server of a process is made,
- * whoever makes it.
+ * Settings of the JDK's HTTP server, which reads them once, when the first server of a process is
+ * made.
  */
 public final class HttpSettings {
   /** Time for a request to come in, its body included. */

@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
  *
  * <p>They hold their slots whatever their job is given meanwhile: until such a pod is asked to
  * leave, kube-scheduler may bind it, and it then holds its GPUs until its grace period ends. Any
- * other pod that passes for a job's counts for what the job is given now, as its maker may be
- * anybody. Thread-safe.
+ * other pod that passes for a job's counts for what the job is given now, as every user who may
+ * make pods can make one. Thread-safe.
  */
 @Singleton
 public final class ComingPods {
@@ -27,7 +27,7 @@ public final class ComingPods {
         .add(made.getMetadata().getUid());
   }
 
-  /** Whether the operator made the pod, which is on no node yet. */
+  /** True of a pod on its way that the operator made. */
   public boolean contains(Pod coming) {
     return on(PodPlace.meant(coming)).contains(coming.getMetadata().getUid());
   }

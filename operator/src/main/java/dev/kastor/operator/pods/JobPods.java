@@ -169,7 +169,7 @@ public final class JobPods {
     return Math.max(0, slots.free(node, there) - reserved - doubtful);
   }
 
-  /** Pods by the jobs that they were made for; without those that nobody knows of. */
+  /** Pods by the jobs that they were made for, without pods of unknown jobs. */
   private Collection<Made> byMaker(List<Pod> pods) {
     Map<String, Made> made = new HashMap<>();
     for (Pod pod : pods) {
