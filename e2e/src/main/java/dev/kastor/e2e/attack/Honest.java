@@ -4,6 +4,7 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.Jobs;
+import dev.kastor.e2e.cluster.SlowStore;
 import dev.kastor.e2e.watch.WatcherProcess;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -28,6 +29,7 @@ final class Honest {
   private static final String CLAIMS = "payroll-claims-";
   private static final String FIRST = "payroll-first-";
   static final int PRIORITY = 100;
+  private static final int EXAMPLES_PER_SECOND = 600;
 
   private final KubernetesClient client;
   private final WatcherProcess watcher;
@@ -52,7 +54,11 @@ final class Honest {
             .replace("maxReplicas: 4", "maxReplicas: 1")
             .replace("steps: 24000", "steps: 2400000")
             .replace("spec:\n", "spec:\n  queue: " + Lab.HONEST_QUEUE + "\n");
-    TrainingJob trains = Serialization.unmarshal(yaml, TrainingJob.class);
+    // It always trains, and leaves the processors to the attacks.
+    SlowStore store = new SlowStore(client, Lab.HONEST);
+    store.make();
+    TrainingJob trains =
+        Serialization.unmarshal(store.feed(yaml, EXAMPLES_PER_SECOND), TrainingJob.class);
     trains.getMetadata().setName(TRAINS);
     submit(trains, 1);
     stay();

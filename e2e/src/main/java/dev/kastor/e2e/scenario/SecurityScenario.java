@@ -12,6 +12,7 @@ import dev.kastor.e2e.cluster.Namespaces;
 import dev.kastor.e2e.cluster.Operator;
 import dev.kastor.e2e.cluster.Rights;
 import dev.kastor.e2e.cluster.Shell;
+import dev.kastor.e2e.cluster.SlowStore;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.SharedChart;
 import dev.kastor.e2e.suite.SharesChart;
@@ -60,6 +61,7 @@ final class SecurityScenario {
   private static final String BLUE = "blue";
   private static final String RED = "red";
   private static final String JOB = "trains";
+  private static final int EXAMPLES_PER_SECOND = 600;
   private static final Duration SOON = Duration.ofMinutes(5);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
@@ -76,6 +78,7 @@ final class SecurityScenario {
       namespaces.restricted(tenant);
       namespaces.shared(tenant, "checkpoints");
       account(tenant);
+      new SlowStore(client, tenant).make();
     }
   }
 
@@ -271,7 +274,9 @@ final class SecurityScenario {
             .replace("maxReplicas: 4", "maxReplicas: 1")
             .replace("steps: 24000", "steps: 2400000")
             .replace("spec:\n", "spec:\n  suspend: " + suspended + "\n");
-    TrainingJob job = Serialization.unmarshal(yaml, TrainingJob.class);
+    TrainingJob job =
+        Serialization.unmarshal(
+            new SlowStore(client, namespace).feed(yaml, EXAMPLES_PER_SECOND), TrainingJob.class);
     job.getMetadata().setName(name);
     client.resources(TrainingJob.class).inNamespace(namespace).resource(job).create();
   }

@@ -10,6 +10,7 @@ import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.GpuWatch;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
+import dev.kastor.e2e.cluster.SlowStore;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.InvariantViolation;
 import dev.kastor.e2e.suite.Measurements;
@@ -29,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -59,11 +61,14 @@ final class TrainingScenario {
   private static final String RESIZED = "glyph-mlp";
 
   /**
-   * Steps of each job in this scenario: so many that none ends before the upgrade, and the one that
-   * changes its size not before that is over.
+   * Work of each job, which lasts ten minutes and more at the rate of the store, so that none ends
+   * before the last change of size is over, and leaves the processors to what is tested until then.
    */
-  private static final Map<String, Integer> WORK_STEPS =
-      Map.of("glyph-mlp", 36_000, "glyph-cnn", 24_000, "byte-lm", 2_400);
+  private static final Map<String, Work> WORK =
+      Map.of(
+          "glyph-mlp", new Work(6_000, 200),
+          "glyph-cnn", new Work(3_500, 100),
+          "byte-lm", new Work(600, 8));
 
   /** Sizes that one job is given, one after the other. */
   private static final List<Integer> SIZES = List.of(1, 3, 2, 3, 1, 2);
@@ -81,6 +86,7 @@ final class TrainingScenario {
   private final Jobs jobs = new Jobs(client, TEAM);
   private final Chart chart =
       new Chart(SYSTEM, "roundInterval=5s", "summaryInterval=2s", "checkpoints.claim=checkpoints");
+  private final SlowStore store = new SlowStore(client, TEAM);
   private final GpuWatch gpus = new GpuWatch(client);
   private final Measurements measured = new Measurements();
 
@@ -113,6 +119,7 @@ final class TrainingScenario {
   @Order(2)
   @DisplayName("three jobs of the examples are placed on GPUs and train")
   void trains() throws Exception {
+    store.make();
     for (String example : EXAMPLES) {
       submit(example);
     }
@@ -199,6 +206,7 @@ final class TrainingScenario {
   @Order(5)
   @DisplayName("all jobs succeed, no example lost or repeated, no GPU given twice")
   void succeeds() throws Exception {
+    store.hurry();
     for (String example : EXAMPLES) {
       until(example + " succeeds", LONG, () -> jobs.in(Phase.Succeeded, example));
       TrainingStatus end = jobs.training(example).orElseThrow();
@@ -226,6 +234,7 @@ final class TrainingScenario {
       assertThat(jobs.in(Phase.Succeeded, example)).isTrue();
     }
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
+    store.remove();
     until("nothing of the jobs is left", SOON, () -> leftOfJobs().isEmpty());
   }
 
@@ -248,14 +257,23 @@ final class TrainingScenario {
     return one.compareTo(other) > 0 ? one : other;
   }
 
+  /**
+   * What a job has to do.
+   *
+   * @param examplesPerSecond what each replica is given, until all may have what they want
+   */
+  private record Work(int steps, int examplesPerSecond) {}
+
   private void submit(String example) throws IOException {
+    Work work = Objects.requireNonNull(WORK.get(example));
     Path file = Chart.folder().resolve("../../examples").resolve(example + ".yaml");
     // Every replica is a JVM, and all of them share this one machine.
     String yaml =
         Files.readString(file)
             .replace("maxReplicas: 4", "maxReplicas: 2")
-            .replaceFirst("steps: [0-9]+", "steps: " + WORK_STEPS.get(example));
-    TrainingJob job = Serialization.unmarshal(yaml, TrainingJob.class);
+            .replaceFirst("steps: [0-9]+", "steps: " + work.steps());
+    TrainingJob job =
+        Serialization.unmarshal(store.feed(yaml, work.examplesPerSecond()), TrainingJob.class);
     client.resources(TrainingJob.class).inNamespace(TEAM).resource(job).create();
   }
 

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Which running jobs leave their nodes so that a larger one finds room, and how many. */
@@ -106,6 +107,7 @@ final class DefragmentationTest {
     assertThat(policy.plan(snapshot)).isEqualTo(policy.plan(snapshot));
   }
 
+  @Tag("slow")
   @Test
   void aBoundOfNoMoveMovesNobody() {
     int moving = 0;
@@ -119,6 +121,7 @@ final class DefragmentationTest {
     assertThat(moving).as("scenes with moves").isPositive();
   }
 
+  @Tag("slow")
   @Test
   void onlyJobsThatMayMoveDo() {
     for (int seed = 0; seed < SCENES; seed++) {

@@ -10,6 +10,7 @@ import dev.kastor.scheduler.plan.Plan;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** When and whether allocations change, on thousands of random clusters. */
@@ -90,6 +91,7 @@ final class KastorChangesTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void isTheSameForTheSameSequenceOfSnapshots() {
     for (int seed = 0; seed < SCENES / 3; seed++) {
@@ -104,6 +106,7 @@ final class KastorChangesTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void doesNotDependOnWhatItDecidedBefore() {
     for (int seed = 0; seed < SCENES / 3; seed++) {
@@ -119,6 +122,7 @@ final class KastorChangesTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void comesToRestWhereNothingChanges() {
     int restless = 0;

@@ -67,6 +67,7 @@ final class KastorQuotaTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void comesToRestWhereNothingChanges() {
     int restless = 0;

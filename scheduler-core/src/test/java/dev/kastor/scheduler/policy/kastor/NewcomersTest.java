@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Jobs that come where there is enough for all, decided on alone and with all others. */
@@ -27,6 +28,7 @@ final class NewcomersTest {
   /** Pools whose goodput differs by less than a millionth are one to a market that has prices. */
   private static final Percentage WORTH_THE_SAME = Percentage.withPercentage(1e-3);
 
+  @Tag("slow")
   @Test
   void getAloneWhatARoundOverAllGivesThem() {
     int ample = 0;

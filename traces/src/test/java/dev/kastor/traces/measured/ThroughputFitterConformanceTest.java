@@ -1,4 +1,4 @@
-package dev.kastor.scheduler.estimate;
+package dev.kastor.traces.measured;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.scheduler.estimate.ThroughputFitter;
 import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.BestBatch;
 import dev.kastor.scheduler.goodput.GoodputModel;

@@ -1,7 +1,9 @@
-package dev.kastor.scheduler.policy;
+package dev.kastor.cli;
 
 import dev.kastor.plugin.Option;
 import dev.kastor.plugin.Options;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.testkit.GoldenFile;
 import java.io.IOException;
