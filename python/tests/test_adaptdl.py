@@ -14,6 +14,7 @@ import kastor.compat.adaptdl as adl  # noqa: E402
 from kastor.errors import UsageError  # noqa: E402
 
 
+@pytest.mark.slow
 def test_trains_and_validates_like_adaptdl(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KASTOR_OPERATOR_URL", raising=False)
     monkeypatch.setattr(adl, "_job", None)

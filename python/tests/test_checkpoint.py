@@ -111,6 +111,7 @@ def test_temporary_files_of_killed_writers_are_removed_in_time(tmp_path: Path) -
     assert young.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.never_retried
 def test_survives_a_kill_while_it_saves(tmp_path: Path) -> None:
     script = (

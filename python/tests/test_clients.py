@@ -77,6 +77,7 @@ def test_hears_at_once_of_what_it_waits_for(operator: ScriptedOperator, membersh
     assert time.monotonic() - began < 2  # Its poll would end by itself after 10 s.
 
 
+@pytest.mark.slow
 def test_is_patient_with_an_operator_that_is_away(
     operator: ScriptedOperator, membership: MembershipClient, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -148,6 +149,7 @@ def telemetry(operator: ScriptedOperator, tmp_path: Path) -> Iterator[TelemetryC
         made.close()
 
 
+@pytest.mark.slow
 def test_reports_what_was_measured_once(operator: ScriptedOperator, telemetry: TelemetryClient) -> None:
     telemetry.switched(Switch(0, 0, 1, Cause.START, 0.2))
     for step, loss in ((1, 1.0), (2, float("nan")), (3, 3.0)):
@@ -166,6 +168,7 @@ def test_reports_what_was_measured_once(operator: ScriptedOperator, telemetry: T
     assert operator.refusals == []
 
 
+@pytest.mark.slow
 def test_what_did_not_arrive_is_told_later(
     operator: ScriptedOperator, telemetry: TelemetryClient, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -179,6 +182,7 @@ def test_what_did_not_arrive_is_told_later(
     assert len(operator.switches()) == 1
 
 
+@pytest.mark.slow
 def test_a_successor_is_told_all_step_times_again(operator: ScriptedOperator, telemetry: TelemetryClient) -> None:
     telemetry.stepped(sample())
     operator.wait("a report", lambda: len(operator.reports) == 1)
@@ -188,6 +192,7 @@ def test_a_successor_is_told_all_step_times_again(operator: ScriptedOperator, te
     assert [r["profiles"][0]["steps"] for r in operator.reports] == [1, 1, 2]
 
 
+@pytest.mark.slow
 def test_the_last_report_is_sent_again_until_it_arrives(operator: ScriptedOperator, telemetry: TelemetryClient) -> None:
     telemetry.stepped(sample())
     operator.away = True
@@ -198,6 +203,7 @@ def test_the_last_report_is_sent_again_until_it_arrives(operator: ScriptedOperat
     assert operator.outcome == json.loads(json.dumps(outcome.to_json()))
 
 
+@pytest.mark.slow
 def test_a_refused_report_is_not_sent_again(
     operator: ScriptedOperator, telemetry: TelemetryClient, caplog: pytest.LogCaptureFixture
 ) -> None:

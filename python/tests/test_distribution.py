@@ -51,6 +51,7 @@ def test_version_is_that_of_the_project() -> None:
     assert re.sub("-SNAPSHOT$", ".dev0", version) == VERSION
 
 
+@pytest.mark.slow
 def test_wheel_holds_the_package_and_its_licence_alone(built: tuple[pathlib.Path, pathlib.Path]) -> None:
     wheel, _ = built
     assert wheel.name == f"kastor-{VERSION}-py3-none-any.whl"
@@ -69,6 +70,7 @@ def test_wheel_asks_for_numpy_alone_and_never_bounds_torch(built: tuple[pathlib.
     assert set(metadata(built[0]).get_all("Provides-Extra", [])) == {"torch", "lightning", "transformers"}
 
 
+@pytest.mark.slow
 def test_wheel_of_the_source_distribution_is_the_same_byte_for_byte(
     built: tuple[pathlib.Path, pathlib.Path], tmp_path: pathlib.Path
 ) -> None:
@@ -92,6 +94,7 @@ print(json.dumps({module: importlib.import_module(module).__file__ for module in
 """
 
 
+@pytest.mark.slow
 def test_core_of_the_installed_wheel_imports_without_torch(
     built: tuple[pathlib.Path, pathlib.Path], tmp_path: pathlib.Path
 ) -> None:

@@ -62,6 +62,7 @@ def test_means_are_of_finite_values_and_of_the_first_names() -> None:
     assert means.means()["s0"] == 2.0
 
 
+@pytest.mark.slow
 def test_reports_means_since_the_last_report(
     operator: ScriptedOperator, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -131,6 +131,7 @@ def test_gradient_is_the_mean_over_passes_and_members(threads: Threads, bucket: 
     assert squares_1 == pytest.approx(squares(1), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("replicas", "passes", "batch"),
     [

@@ -124,6 +124,7 @@ def planned(folder: pathlib.Path, name: str, script: str, *after: str, in_lane: 
     return plan.Planned(name, lambda: part, after, in_lane)
 
 
+@pytest.mark.slow
 def test_a_part_waits_for_what_it_is_made_of(tmp_path: pathlib.Path) -> None:
     said: list[str] = []
     found = lanes.run(
@@ -154,6 +155,7 @@ def test_a_part_that_waits_for_none_of_the_others_is_an_error(tmp_path: pathlib.
         lanes.run([planned(tmp_path, "tests", "", "build")], 2, time.monotonic(), lambda _: None)
 
 
+@pytest.mark.slow
 def test_no_more_parts_run_than_there_are_lanes(tmp_path: pathlib.Path) -> None:
     script = (
         "import os, time, pathlib; os.mkdir(f'on-{os.getpid()}'); n = len(list(pathlib.Path().glob('on-*')));"

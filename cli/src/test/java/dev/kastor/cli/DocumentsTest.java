@@ -15,6 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -55,6 +56,7 @@ final class DocumentsTest {
     return generated < 0 ? text : text.substring(0, generated);
   }
 
+  @Tag("slow")
   @Test
   void commandsExistWithTheirOptions() throws IOException {
     Set<String> launched =
@@ -108,6 +110,7 @@ final class DocumentsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void linksLeadSomewhere() throws IOException {
     List<String> broken = new ArrayList<>();

@@ -32,6 +32,7 @@ final class ForbiddenTest {
 
   @TempDir Path folder;
 
+  @Tag("slow")
   @Test
   void everyCommandSaysSoInALine() throws IOException {
     try (Terminal terminal = new Terminal(folder)) {

@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -51,6 +52,7 @@ final class KastorTest {
     terminal.status("digits", status);
   }
 
+  @Tag("slow")
   @Test
   void helpOfEveryCommandHasAnExample() {
     for (String name : Kastor.commandLine().getSubcommands().keySet()) {
@@ -62,6 +64,7 @@ final class KastorTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void refusesWhatItDoesNotKnow() {
     assertThat(Terminal.runPlain("lss").code()).isEqualTo(ExitCode.USAGE);
@@ -76,6 +79,7 @@ final class KastorTest {
         .contains("hold must be a number above 0 but is '0'");
   }
 
+  @Tag("slow")
   @Test
   void aWrongArgumentTakesTwoLinesAndNamesTheHelp() {
     assertThat(Terminal.runPlain("ls", "--nosuch").err().lines())
@@ -85,6 +89,7 @@ final class KastorTest {
     assertThat(Terminal.runPlain("lss").err()).contains("Did you mean: kastor ls");
   }
 
+  @Tag("slow")
   @Test
   void helpShowsEachCommandUnderWhatItIsFor() {
     List<String> grouped = Kastor.GROUPS.values().stream().flatMap(List::stream).toList();
@@ -101,6 +106,7 @@ final class KastorTest {
     assertThat(ls.indexOf("Which cluster:")).isGreaterThan(ls.indexOf("--output="));
   }
 
+  @Tag("slow")
   @Test
   void submitsFilesAndFoldersAndTriesThem() throws IOException {
     Path jobs = Files.createDirectory(folder.resolve("jobs"));
@@ -118,6 +124,7 @@ final class KastorTest {
     assertThat(terminal.run("submit", empty.toString()).err()).contains("has no file *.yaml");
   }
 
+  @Tag("slow")
   @Test
   void createsQueuesAndChangesThem() throws IOException {
     String queue =
@@ -141,6 +148,7 @@ final class KastorTest {
         .contains("job.yaml:4: spec.weight: ");
   }
 
+  @Tag("slow")
   @Test
   void keepsQueuesWithoutManifests() throws IOException {
     assertThat(terminal.run("queue", "set", "research", "--gpus", "8", "--weight", "2").out())
@@ -205,6 +213,7 @@ final class KastorTest {
     return queue == null ? null : queue.at("/spec" + field).asText();
   }
 
+  @Tag("slow")
   @Test
   void changesJobsByLabelOrAllOfThem() throws IOException {
     String labelled = GOOD.replace("{name: digits}", "{name: %s, labels: {sweep: \"%s\"}}");
@@ -222,6 +231,7 @@ final class KastorTest {
     assertThat(terminal.run("rm", "--all").code()).isEqualTo(ExitCode.NOT_FOUND);
   }
 
+  @Tag("slow")
   @Test
   void printsACompletionScript() {
     assertThat(Terminal.runPlain("completion").out()).contains("complete").contains("describe");
@@ -238,6 +248,7 @@ final class KastorTest {
         .isEqualTo(ExitCode.UNREACHABLE);
   }
 
+  @Tag("slow")
   @Test
   void submitsListsDescribesAndRemoves() throws IOException {
     Terminal.Result submitted = terminal.run("submit", "-f", file(GOOD));
@@ -278,6 +289,7 @@ final class KastorTest {
     assertThat(terminal.run("describe", "digits").code()).isEqualTo(ExitCode.NOT_FOUND);
   }
 
+  @Tag("slow")
   @Test
   void showsTheAdviceOnNodesWhereThereIsAny() throws IOException {
     terminal.run("submit", "-f", file(GOOD));
@@ -306,6 +318,7 @@ final class KastorTest {
     assertThat(list.at("/advice/0").asText()).contains("should become 3");
   }
 
+  @Tag("slow")
   @Test
   void suspendsAndResumes() throws IOException {
     terminal.run("submit", "-f", file(GOOD));
@@ -321,6 +334,7 @@ final class KastorTest {
     assertThat(late.err()).contains("has ended (Succeeded)");
   }
 
+  @Tag("slow")
   @Test
   void waitsForTheEndAndTellsHowItWas() throws Exception {
     String file = file(GOOD);
@@ -365,6 +379,7 @@ final class KastorTest {
         .contains("work needs exactly one of epochs, examples and steps");
   }
 
+  @Tag("slow")
   @Test
   void namesTheFieldThatIsMissing() throws IOException {
     String file = file(GOOD.replace("    work: {epochs: 10}\n", ""));
@@ -372,6 +387,7 @@ final class KastorTest {
         .contains(file + ":8: spec.goodput.work: Required value");
   }
 
+  @Tag("slow")
   @Test
   void namesThePlaceOfBrokenYaml() throws IOException {
     String file = file("apiVersion: kastor.dev/v1alpha1\nkind: [TrainingJob\nmetadata: {}\n");
@@ -386,6 +402,7 @@ final class KastorTest {
         .contains("none.yaml: does not exist");
   }
 
+  @Tag("slow")
   @Test
   void submitsNothingWhenOneOfSeveralIsRefused() throws IOException {
     String bad = GOOD.replace("digits", "other").replace("\"0.05\"", "fast");

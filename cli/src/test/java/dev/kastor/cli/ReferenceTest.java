@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
@@ -28,6 +29,7 @@ final class ReferenceTest {
   private static final String BEGIN =
       "<!-- Below is generated from the commands by ReferenceTest; do not edit. -->";
 
+  @Tag("slow")
   @Test
   void theReferenceIsWhatTheCommandsSay() throws IOException {
     GoldenFile.ofRepository("docs/cli.md").holdsBelow(BEGIN, reference());

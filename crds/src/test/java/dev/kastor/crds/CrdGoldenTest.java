@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -63,6 +64,7 @@ class CrdGoldenTest {
 
   @TempDir Path folder;
 
+  @Tag("slow")
   @Test
   void goldenFilesAreWhatTheRecordsGenerate() throws IOException {
     for (var kind : KINDS.entrySet()) {
@@ -74,6 +76,7 @@ class CrdGoldenTest {
   }
 
   /** An API server checks an object's default against its rules before it fills in nested ones. */
+  @Tag("slow")
   @Test
   void defaultsOfObjectsWithRulesAreComplete() throws IOException {
     var crd = Serialization.unmarshal(Files.readString(RESOURCE), CustomResourceDefinition.class);
@@ -99,6 +102,7 @@ class CrdGoldenTest {
   /**
    * Such a text has no bound that an API server knows, so it refuses the whole CRD as too costly.
    */
+  @Tag("slow")
   @Test
   void noMessageTurnsNumbersIntoText() throws IOException {
     assertThat(RESOURCE).content(UTF_8).contains("messageExpression").doesNotContain("string(self");

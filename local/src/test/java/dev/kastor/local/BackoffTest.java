@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class BackoffTest {
@@ -14,6 +15,7 @@ final class BackoffTest {
     return Stream.generate(() -> backoff.next(well).toMillis()).limit(starts).toList();
   }
 
+  @Tag("slow")
   @Test
   void eachStartWaitsTwiceAsLongUpToAMinute() {
     assertThat(millis(11, Duration.ZERO))

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,6 +42,7 @@ final class StartWaitTest {
     return wait.look(ends, new Activity(Files.size(file), cpu), log, nanos);
   }
 
+  @Tag("slow")
   @Test
   void anOperatorThatUsesCpuTimeIsWaitedForWithoutLimit() throws Exception {
     for (int second = 1; second <= 24 * 3600; second++) {

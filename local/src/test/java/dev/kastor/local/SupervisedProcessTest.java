@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -73,6 +74,7 @@ final class SupervisedProcessTest {
     assertThat(new ProcessBuilder("kill", "-" + name, pid).start().waitFor()).isZero();
   }
 
+  @Tag("slow")
   @Test
   void oneThatAnsweredAndHangsIsStartedAgain() throws Exception {
     try (SupervisedProcess process =
@@ -86,6 +88,7 @@ final class SupervisedProcessTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void oneThatEndsIsStartedAgainAndItsExitCodeKept() throws Exception {
     try (SupervisedProcess process =
@@ -96,6 +99,7 @@ final class SupervisedProcessTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aSlowOneIsWaitedForAndLeftAloneUntilItDoesNothing() throws Exception {
     Path log = folder.resolve("log");

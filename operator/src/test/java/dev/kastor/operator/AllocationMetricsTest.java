@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.scheduler.model.Allocation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Counts of changes of allocations. */
 final class AllocationMetricsTest {
+  @Tag("slow")
   @Test
   void movesAreChangesOfNodesAlone() {
     Metrics metrics = new Metrics();

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
@@ -24,6 +25,7 @@ final class ObservabilityTest {
   private static final Path CHART = ROOT.resolve("helm/kastor");
   private static final KnownSeries SERIES = new KnownSeries(new Metrics());
 
+  @Tag("slow")
   @TestFactory
   Stream<DynamicTest> dashboards() throws IOException {
     List<Path> files;
@@ -35,6 +37,7 @@ final class ObservabilityTest {
         .map(file -> DynamicTest.dynamicTest(file.getFileName().toString(), () -> check(file)));
   }
 
+  @Tag("slow")
   @Test
   void alertsNameWhatExistsAndHaveARunbook() throws IOException {
     JsonNode rules =

@@ -2,12 +2,14 @@ package dev.kastor.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class PrintableTextTest {
   private static final String HOSTILE =
       "a\033]0;T\007b\r\n12:00:00.000 INFO c\u009B2Jd\u202Ee\u2066f\tg\u2028h\177i\u0085j";
 
+  @Tag("slow")
   @Test
   void plainTextStaysAsItIs() {
     String text = "loss 0.5, 日本語, ü, عربى, 🙂";

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -61,6 +62,7 @@ final class GoldenFileTest {
     assertThrows(AssertionError.class, () -> file.holdsBelow("<!-- another -->", "new\n"));
   }
 
+  @Tag("slow")
   @Test
   void theGateNeverWrites() throws IOException {
     golden(true, false).holds("a\n");

@@ -9,12 +9,14 @@ import dev.kastor.cli.terminal.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class BenchDecideCommandTest {
   @TempDir private Path folder;
 
+  @Tag("slow")
   @Test
   void writesACaseForEachPolicyAndSize() throws IOException {
     Path json = folder.resolve("decide.json");

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,7 @@ final class CompareRunsTest {
             .formatted(accuracy));
   }
 
+  @Tag("slow")
   @Test
   void showsWhatDiffersAndWhatCameOfIt() {
     assertThat(
@@ -62,6 +64,7 @@ final class CompareRunsTest {
             "restarts                   -          -");
   }
 
+  @Tag("slow")
   @Test
   void takesLabelsAndMakesDocuments() throws IOException {
     JsonNode runs =
@@ -73,6 +76,7 @@ final class CompareRunsTest {
     assertThat(runs.at("/0/job/finalMetric").isNumber()).isTrue();
   }
 
+  @Tag("slow")
   @Test
   void saysWhatIsMissing() {
     assertThat(terminal.run("compare-runs").code()).isEqualTo(ExitCode.USAGE);

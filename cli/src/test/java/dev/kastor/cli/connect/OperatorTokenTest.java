@@ -55,6 +55,7 @@ final class OperatorTokenTest {
     terminal.close();
   }
 
+  @Tag("slow")
   @Test
   void aTokenIsShownOnlyWhenAskedFor() throws IOException {
     Terminal.Result queue =
@@ -64,6 +65,7 @@ final class OperatorTokenTest {
     assertThat(shown).containsExactly("null", "Bearer good");
   }
 
+  @Tag("slow")
   @Test
   void aRefusedTokenIsNotRepeatedToTheUser() throws IOException {
     Terminal.Result queue =
@@ -72,12 +74,14 @@ final class OperatorTokenTest {
     assertThat(queue.err()).contains("401").doesNotContain("wrong-secret");
   }
 
+  @Tag("slow")
   @Test
   void withoutAFileTheKubeconfigsTokenIsShown() {
     terminal.run("queue", "--operator", url());
     assertThat(shown).containsExactly("null", "Bearer " + terminal.server.tokens().admin());
   }
 
+  @Tag("slow")
   @Test
   void noTokenTravelsInTheClear() throws IOException {
     ClusterOptions options = new ClusterOptions();

@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -60,6 +61,7 @@ final class DoctorTest {
         Lease.class);
   }
 
+  @Tag("slow")
   @Test
   void findsALocalClusterHealthyAndOneWithoutOperatorNot() throws IOException {
     try (Terminal terminal = new Terminal(folder);
@@ -136,6 +138,7 @@ final class DoctorTest {
     assertThat(RightsCheck.check(RightsCheck.RIGHTS, "team").level()).isEqualTo(Level.FAIL);
   }
 
+  @Tag("slow")
   @Test
   void knowsWhetherAnOperatorIsReadyAndLeads() {
     Pod ready = pod("op-a", "{\"conditions\": [{\"type\": \"Ready\", \"status\": \"True\"}]}");
@@ -183,6 +186,7 @@ final class DoctorTest {
     assertThat(deaf.remedy()).contains("log");
   }
 
+  @Tag("slow")
   @Test
   void countsGpusAndSeesImagesThatDoNotCome() {
     List<Node> nodes = List.of(node("a", "nvidia.com/gpu", 8), node("b", "cpu", 4));

@@ -130,6 +130,7 @@ final class SupportBundleTest {
         """);
   }
 
+  @Tag("slow")
   @Test
   void holdsWhatHelpsAndNoSecret() throws IOException {
     try (Terminal terminal = new Terminal(folder);
@@ -187,6 +188,7 @@ final class SupportBundleTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void writesNothingWhereItCannotWriteAll() throws IOException {
     try (Terminal terminal = new Terminal(folder)) {
@@ -202,6 +204,7 @@ final class SupportBundleTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void saysWhatItHadToDoWithout() throws IOException {
     try (Terminal terminal = new Terminal(folder)) {

@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -88,12 +89,14 @@ final class EventsTest {
     return answer.at("/events").findValuesAsText("reason");
   }
 
+  @Tag("slow")
   @Test
   void aJobsEventsAreItsOwnAndItsPods() throws IOException {
     someEvents();
     assertThat(reasons("digits", "-o", "json")).containsExactly("Started", "BackOff");
   }
 
+  @Tag("slow")
   @Test
   void withoutAJobTheOperatorsComeToo() throws IOException {
     someEvents();
@@ -114,6 +117,7 @@ final class EventsTest {
         .containsExactly("Pulled", "Started", "BackOff", "Grown", "Unhealthy");
   }
 
+  @Tag("slow")
   @Test
   void aTableFitsTheTerminal() {
     var long1 =
@@ -146,6 +150,7 @@ final class EventsTest {
             "30s  Pod/digits-0  BackOff  Back-off pulling image (3 times)");
   }
 
+  @Tag("slow")
   @Test
   void watchGoesOnWithNewOnes() throws Exception {
     event("default", "TrainingJob", "digits", "Started", 10);
@@ -189,6 +194,7 @@ final class EventsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void refusesWhatDoesNotGoTogether() {
     assertThat(terminal.run("events", "digits", "-A").code()).isEqualTo(ExitCode.USAGE);

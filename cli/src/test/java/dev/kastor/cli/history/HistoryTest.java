@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,6 +48,7 @@ final class HistoryTest {
                 + " worth the GPUs' price. Nobody else would gain from them.");
   }
 
+  @Tag("slow")
   @Test
   void showsAJobsPastAndThoseThatEnded() throws IOException {
     try (Terminal terminal = new Terminal(folder);
@@ -83,6 +85,7 @@ final class HistoryTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void listsQueuesWithAndWithoutTheOperator() throws IOException {
     String queues =

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ final class AnnotatingTest {
     terminal.close();
   }
 
+  @Tag("slow")
   @Test
   void aNoteIsWrittenShownAndRemoved() throws IOException {
     assertThat(terminal.run("note", "digits").out()).isEqualTo("digits has no note\n");
@@ -52,6 +54,7 @@ final class AnnotatingTest {
     assertThat(terminal.run("describe", "digits").out()).doesNotContain("Note:");
   }
 
+  @Tag("slow")
   @Test
   void aNoteIsOneLineThatCanBePrintedAndBounded() throws IOException {
     assertThat(terminal.run("note", "digits", " two\nlines \u001b[31mred\u202e ").code()).isZero();
@@ -63,6 +66,7 @@ final class AnnotatingTest {
     assertThat(annotations()).containsEntry(Note.ANNOTATION, "ü".repeat(1000));
   }
 
+  @Tag("slow")
   @Test
   void whatAnotherToolWroteIsShownWithinTheBound() throws IOException {
     try (var client = new KubernetesClientBuilder().withConfig(terminal.config()).build()) {
@@ -78,6 +82,7 @@ final class AnnotatingTest {
     assertThat(terminal.run("note", "digits").out()).startsWith("a b").hasSize(1002).contains("…");
   }
 
+  @Tag("slow")
   @Test
   void tagsAreSetRemovedAndChosenBy() throws IOException {
     assertThat(terminal.run("tag", "digits").out()).isEqualTo("digits has no tags\n");
@@ -93,6 +98,7 @@ final class AnnotatingTest {
     assertThat(terminal.run("tag", "nobody", "a=b").code()).isEqualTo(ExitCode.NOT_FOUND);
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(
       strings = {"lr", "=lr", "a b=c", "a=b c", "kastor.dev/job=x", "kastor.dev/job-", "-"})
@@ -103,6 +109,7 @@ final class AnnotatingTest {
     assertThat(terminal.run("tag", "digits").out()).isEqualTo("digits has no tags\n");
   }
 
+  @Tag("slow")
   @Test
   void bothCanBeGivenWithTheJob() throws IOException {
     Files.writeString(file, Terminal.JOB.replace("name: digits", "name: next, labels: {a: b}"));

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,6 +29,7 @@ final class ScalingTest {
     terminal.close();
   }
 
+  @Tag("slow")
   @Test
   void changesTheBounds() {
     assertThat(terminal.run("scale", "digits", "--max", "8").out())
@@ -36,6 +38,7 @@ final class ScalingTest {
         .startsWith("digits may have 2 to 2 replicas (before: 1 to 8)");
   }
 
+  @Tag("slow")
   @Test
   void saysWhatTheRulesRefuse() {
     Terminal.Result crossed = terminal.run("scale", "digits", "--min", "5");
@@ -49,6 +52,7 @@ final class ScalingTest {
     assertThat(terminal.run("ls").out()).contains("0/1-4");
   }
 
+  @Tag("slow")
   @Test
   void saysHowItIsCalled() {
     assertThat(terminal.run("scale", "digits").err()).contains("say how");
@@ -60,6 +64,7 @@ final class ScalingTest {
         .isEqualTo(ExitCode.USAGE);
   }
 
+  @Tag("slow")
   @Test
   void pinsAndUnpins() {
     assertThat(terminal.run("pin", "digits", "--here").out())
@@ -77,6 +82,7 @@ final class ScalingTest {
     assertThat(terminal.run("pin", "digits", "--unpin").out()).contains("was not pinned");
   }
 
+  @Tag("slow")
   @Test
   void changesNothingOfAJobThatEnded() throws IOException {
     terminal.status("digits", "phase: Succeeded");

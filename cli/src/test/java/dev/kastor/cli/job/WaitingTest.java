@@ -12,11 +12,13 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class WaitingTest {
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
+  @Tag("slow")
   @Test
   void whoIsInterruptedInARequestIsInterrupted() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,6 +34,7 @@ final class ManifestFileTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void standardInputNeedNotEnd() throws IOException {
     try (InputStream endless = Files.newInputStream(Path.of("/dev/zero"))) {
@@ -41,6 +43,7 @@ final class ManifestFileTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aFileOfTheGreatestLengthIsRead() throws IOException {
     int left = (1 << 20) - Terminal.JOB.length();
@@ -51,6 +54,7 @@ final class ManifestFileTest {
     assertThat(ManifestFile.read(full)).hasSize(1);
   }
 
+  @Tag("slow")
   @Test
   void aByteOrderMarkIsNoPartOfTheText() throws IOException {
     Path marked = Files.writeString(folder.resolve("marked.yaml"), "\uFEFF" + Terminal.JOB);

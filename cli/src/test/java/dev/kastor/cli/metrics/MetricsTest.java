@@ -72,6 +72,7 @@ final class MetricsTest {
     return terminal.run("metrics", all.toArray(String[]::new));
   }
 
+  @Tag("slow")
   @Test
   void sumsUpEachSeries() {
     assertThat(metrics().out()).contains("nothing was measured yet");
@@ -86,6 +87,7 @@ final class MetricsTest {
             "val/acc                  0.9000    20     0.9000     0.9000       1");
   }
 
+  @Tag("slow")
   @Test
   void printsPointsInOrderOfTime() {
     operator.answer(PATH, TWO);
@@ -105,6 +107,7 @@ final class MetricsTest {
             "{\"time\":\"1970-01-01T00:00:02Z\",\"step\":20,\"name\":\"val/acc\",\"value\":0.9}");
   }
 
+  @Tag("slow")
   @Test
   void aFileKeepsWhatTheOperatorForgot() throws Exception {
     operator.answer(PATH, TWO);
@@ -134,6 +137,7 @@ final class MetricsTest {
         .contains(new Point("loss", 1000, 10, 2.5), new Point("val/acc", 3000, 30, 0.95f));
   }
 
+  @Tag("slow")
   @Test
   void aRecordThatWasCutOffIsWrittenAgain() throws IOException {
     operator.answer(PATH, TWO);
@@ -147,6 +151,7 @@ final class MetricsTest {
     assertThat(Files.readAllLines(csv)).isEqualTo(whole);
   }
 
+  @Tag("slow")
   @Test
   void aFileOfAnotherKindStaysAsItIs() throws IOException {
     operator.answer(PATH, TWO);
@@ -162,6 +167,7 @@ final class MetricsTest {
     assertThat(csv).hasContent("notes of mine\nand more\n");
   }
 
+  @Tag("slow")
   @Test
   void twoDoNotWriteOneFile() throws IOException {
     operator.answer(PATH, TWO);
@@ -176,6 +182,7 @@ final class MetricsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aFolderThatCannotBeMadeIsAnError() throws IOException {
     operator.answer(PATH, TWO);
@@ -217,6 +224,7 @@ final class MetricsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void saysWhatIsWrong() {
     assertThat(metrics("-o", "tensorboard").code()).isEqualTo(ExitCode.USAGE);

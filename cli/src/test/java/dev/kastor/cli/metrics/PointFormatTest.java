@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -75,6 +76,7 @@ final class PointFormatTest {
     assertThat(found).isEqualTo(POINTS);
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @EnumSource
   void aFileThatIsCutOffAnywhereHasItsWholeRecords(MetricsOutput output) throws Exception {

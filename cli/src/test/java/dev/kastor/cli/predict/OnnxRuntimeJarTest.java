@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +18,7 @@ final class OnnxRuntimeJarTest {
 
   @TempDir Path folder;
 
+  @Tag("slow")
   @Test
   void theJarOfTheBuildIsTheOneThatIsInstalled() throws Exception {
     Path jar =

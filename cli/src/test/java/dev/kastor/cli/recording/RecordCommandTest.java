@@ -38,6 +38,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -141,6 +142,7 @@ final class RecordCommandTest {
     return file;
   }
 
+  @Tag("slow")
   @Test
   void noNameOfAUserIsInTheFileUnlessWanted() throws IOException {
     String hidden = Files.readString(fetched());
@@ -150,6 +152,7 @@ final class RecordCommandTest {
         .contains("secret-team", "secret-1", "secret-family", "secret-queue", "secret-node");
   }
 
+  @Tag("slow")
   @Test
   void pseudonymsDependOnNameAndKeyAlone() throws IOException {
     Pseudonyms one = Pseudonyms.ofKey(folder.resolve("one/recording.key"));
@@ -161,6 +164,7 @@ final class RecordCommandTest {
     assertThat(one.of(Named.JOB, "b")).isNotEqualTo(one.of(Named.JOB, "a"));
   }
 
+  @Tag("slow")
   @Test
   void theReplayOfWhatRanSaysHowFarItIsFromIt() {
     Terminal.Result result =
@@ -175,6 +179,7 @@ final class RecordCommandTest {
                 + " 215 s of the same jobs (-50.0 %); half of them are within 50.0 % of what happened.");
   }
 
+  @Tag("slow")
   @Test
   void otherPoliciesAndClustersAreNotComparedWithWhatHappened() {
     String file = fetched().toString();
@@ -189,6 +194,7 @@ final class RecordCommandTest {
     assertThat(cluster.out()).contains("on 2x2").doesNotContain("What happened");
   }
 
+  @Tag("slow")
   @Test
   void saysWhatIsWrong() throws IOException {
     Terminal.Result both =

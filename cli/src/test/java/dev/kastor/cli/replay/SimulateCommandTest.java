@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,6 +51,7 @@ final class SimulateCommandTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void writesWhatItIsAskedFor() throws IOException {
     Terminal.Result result =
@@ -83,6 +85,7 @@ final class SimulateCommandTest {
     assertThat(left()).containsExactly("out.csv", "out.json", "plots");
   }
 
+  @Tag("slow")
   @Test
   void jobsOfWhichOnlyTheDurationIsKnownAreReplayedAsRigidOnes() throws IOException {
     StringBuilder plain = new StringBuilder("name,submitSeconds,requestedReplicas,durationSeconds");
@@ -161,6 +164,7 @@ final class SimulateCommandTest {
     assertThat(simulate("--json", folder.toString()).err()).contains("is a folder");
   }
 
+  @Tag("slow")
   @Test
   void whatASchedulerDoesNotKnowIsPartOfTheResult() throws IOException {
     Terminal.Result result =
@@ -192,6 +196,7 @@ final class SimulateCommandTest {
                 + " late, 0.25 of the nodes 2.0 times slower, queue night=0.5");
   }
 
+  @Tag("slow")
   @Test
   void queuesMayHaveQuotas() throws IOException {
     Path queues =
@@ -254,6 +259,7 @@ final class SimulateCommandTest {
         .contains("must hold objects of kind Queue");
   }
 
+  @Tag("slow")
   @Test
   void aClusterThatFollowsAdviceSaysWhatItProvided() throws IOException {
     Terminal.Result result =

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine.TypeConversionException;
@@ -33,6 +34,7 @@ class ReportCommandTest {
         .formatted(costMicros);
   }
 
+  @Tag("slow")
   @Test
   void printsGpuHoursWithTheirSum() throws Exception {
     try (Terminal terminal = new Terminal(folder);
@@ -56,6 +58,7 @@ class ReportCommandTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void csvIsInSecondsToTheMillisecond() throws Exception {
     try (Terminal terminal = new Terminal(folder);
@@ -73,6 +76,7 @@ class ReportCommandTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void saysWhatIsWrong() throws Exception {
     try (Terminal terminal = new Terminal(folder);

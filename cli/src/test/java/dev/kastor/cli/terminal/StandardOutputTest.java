@@ -6,6 +6,7 @@ import dev.kastor.cli.Kastor;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.Writer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Commands whose output cannot be written. */
@@ -21,6 +22,7 @@ final class StandardOutputTest {
         .isEqualTo("kastor: standard output cannot be written: No space left on device\n");
   }
 
+  @Tag("slow")
   @Test
   void aReaderThatHasSeenEnoughEndsItQuietly() {
     StringWriter err = new StringWriter();

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -65,6 +66,7 @@ final class TraceCommandTest {
       3|2026-03-01T12:01:00|Unknown|Unknown|PENDING|gres/gpu=1|
       """;
 
+  @Tag("slow")
   @Test
   void theHistoryOfSlurmIsReplayed() throws IOException {
     Files.writeString(folder.resolve("slurm.txt"), SACCT);
@@ -91,6 +93,7 @@ final class TraceCommandTest {
     assertThat(fifo.out()).containsPattern("fifo +380 s").contains("they are rigid");
   }
 
+  @Tag("slow")
   @Test
   void anAssumedApplicationSaysHowJobsScale() throws IOException {
     Files.writeString(folder.resolve("slurm.txt"), SACCT);
@@ -148,6 +151,7 @@ final class TraceCommandTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void generatesTheSameFileForTheSameSeed() throws IOException {
     for (List<String> out :
@@ -208,6 +212,7 @@ final class TraceCommandTest {
         .contains(",adaptive,");
   }
 
+  @Tag("slow")
   @Test
   void refusesWhatItDoesNotKnow() {
     assertThat(Terminal.runPlain("trace", "describe", MIXED, "--format", "lsf").err())
@@ -222,6 +227,7 @@ final class TraceCommandTest {
     assertThat(folder.resolve("x")).doesNotExist();
   }
 
+  @Tag("slow")
   @Test
   void fitsTheApplicationsThatAreShippedAsAFormula() throws IOException {
     Terminal.Result result =

@@ -35,6 +35,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -121,6 +122,7 @@ final class WhatIfCommandTest {
             .toArray(String[]::new));
   }
 
+  @Tag("slow")
   @Test
   void saysWhenAJobMoreWouldStartAndEnd() {
     Terminal.Result result = whatIf("--add", job.toString());
@@ -138,6 +140,7 @@ final class WhatIfCommandTest {
     assertThat(terminal.run("ls").out()).as("nothing was submitted").doesNotContain("digits");
   }
 
+  @Tag("slow")
   @Test
   void saysWhomANodeMoreHelpsAndByHowMuch() throws IOException {
     Terminal.Result result = whatIf("--nodes", "+1xt4", "-o", "json");
@@ -155,6 +158,7 @@ final class WhatIfCommandTest {
     assertThat(whatIf("--nodes", "+1", "-o", "name").out().strip()).isEqualTo("default/gpt");
   }
 
+  @Tag("slow")
   @Test
   void withoutAChangeItSaysWhenJobsEnd() {
     Terminal.Result result = whatIf();
@@ -163,6 +167,7 @@ final class WhatIfCommandTest {
         .startsWith("As things are, jobs end in 20m57s on average, the last in 25m15s.");
   }
 
+  @Tag("slow")
   @Test
   void severalChangesAreOneQuestion() {
     Terminal.Result result =
@@ -172,6 +177,7 @@ final class WhatIfCommandTest {
         .startsWith("With policy srtf and 1 t4 node more and priority 3 for job default/gpt:");
   }
 
+  @Tag("slow")
   @Test
   void wrongChangesNameWhatThereIs() throws IOException {
     for (String[] wrong :
@@ -195,6 +201,7 @@ final class WhatIfCommandTest {
     assertThat(whatIf("--add", bad.toString()).err()).contains("bad.yaml:").contains("initial");
   }
 
+  @Tag("slow")
   @Test
   void refusesWrongTextsBeforeItAsks() {
     for (String[] wrong :
@@ -212,6 +219,7 @@ final class WhatIfCommandTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void withoutItsOperatorItSaysSo() throws IOException {
     Terminal.Result result = terminal.run("whatif");

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -202,6 +203,7 @@ final class WhyTest {
     assertThat(lines("{phase: Succeeded}", other)).noneMatch(l -> l.startsWith("Expected"));
   }
 
+  @Tag("slow")
   @Test
   void asksTheOperatorAndDoesWithoutIt() throws IOException {
     try (Terminal terminal = new Terminal(folder);

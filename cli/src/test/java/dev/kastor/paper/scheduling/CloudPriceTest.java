@@ -6,6 +6,7 @@ import dev.kastor.simulator.replay.DecisionTimes;
 import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.replay.Replay;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -24,6 +25,7 @@ final class CloudPriceTest {
         money);
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @CsvSource({"100, 50", "150, 40", "200, 30", "400, 20", "50, 50", "900, 20"})
   void isInterpolated(double seconds, double money) {

@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
+import org.junit.jupiter.api.Tag;
 
 class WatchTextTest {
   /** Bytes are pushed here, and nobody asks for more. */
@@ -31,6 +32,7 @@ class WatchTextTest {
       };
 
   /** Wherever the bytes are cut, what arrives is ASCII and says the same. */
+  @Tag("slow")
   @RepeatedTest(50)
   void saysTheSameInAscii(RepetitionInfo repetition) throws Exception {
     Random random = new Random(repetition.getCurrentRepetition());

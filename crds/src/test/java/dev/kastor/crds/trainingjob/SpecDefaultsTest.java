@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class SpecDefaultsTest {
@@ -23,6 +24,7 @@ class SpecDefaultsTest {
                    "work": {"epochs": 1}}}
       """;
 
+  @Tag("slow")
   @Test
   void agreesWithTheDefaultsThatTheCrdDeclares() throws Exception {
     JsonNode schema;
@@ -53,6 +55,7 @@ class SpecDefaultsTest {
     assertThat(completed.ours()).isTrue();
   }
 
+  @Tag("slow")
   @Test
   void isIdempotent() throws Exception {
     var once = SpecDefaults.complete(JSON.readValue(SMALLEST, TrainingJobSpec.class));

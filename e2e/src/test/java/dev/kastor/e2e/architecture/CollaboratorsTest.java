@@ -7,11 +7,13 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import java.util.Map;
 import java.util.TreeMap;
 
 /** Number of collaborators of the operator's classes. */
+@ArchTag("slow")
 @AnalyzeClasses(locations = CompiledModules.class)
 final class CollaboratorsTest {
   private static final int MOST = 10;

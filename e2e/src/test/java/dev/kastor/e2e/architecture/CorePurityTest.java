@@ -5,6 +5,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.time.Clock;
@@ -14,6 +15,7 @@ import java.time.ZonedDateTime;
 import java.util.UUID;
 
 /** The core knows no Kubernetes, JSON, files, sockets or clocks, and its layers point one way. */
+@ArchTag("slow")
 @AnalyzeClasses(locations = CompiledModules.class)
 final class CorePurityTest {
   private static final DescribedPredicate<JavaClass> CORE = CompiledModules.of("scheduler-core");

@@ -3,10 +3,12 @@ package dev.kastor.e2e.architecture;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
 /** Layers of the engine. */
+@ArchTag("slow")
 @AnalyzeClasses(locations = CompiledModules.class)
 final class EngineArchitectureTest {
   @ArchTest

@@ -5,9 +5,11 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 
 /** Layers of the training agent. */
+@ArchTag("slow")
 @AnalyzeClasses(locations = CompiledModules.class)
 final class LayersTest {
   @ArchTest

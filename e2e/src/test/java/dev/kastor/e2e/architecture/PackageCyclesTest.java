@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import java.util.List;
 import java.util.stream.Stream;
 
 /** Packages of each module: none needs another that needs it. */
+@ArchTag("slow")
 @AnalyzeClasses(locations = CompiledModules.class)
 final class PackageCyclesTest {
   @ArchTest

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
@@ -25,11 +26,13 @@ final class ChartRenderTest {
         "no helm on PATH or in the cache of ./kastor e2e: the chart was not rendered");
   }
 
+  @Tag("slow")
   @Test
   void isWithoutFault() throws Exception {
     assertThat(new Chart("kastor-system").lint()).contains("0 chart(s) failed");
   }
 
+  @Tag("slow")
   @TestFactory
   Stream<DynamicTest> rendersWithGoodValues() {
     return ChartValues.good("team").entrySet().stream()
@@ -43,6 +46,7 @@ final class ChartRenderTest {
                 }));
   }
 
+  @Tag("slow")
   @TestFactory
   Stream<DynamicTest> refusesBadValues() {
     return ChartValues.bad().entrySet().stream()
@@ -54,6 +58,7 @@ final class ChartRenderTest {
                         .hasMessageContaining(bad.getValue())));
   }
 
+  @Tag("slow")
   @Test
   void takesImagesFromAMirror() throws Exception {
     String rendered =

@@ -10,6 +10,7 @@ import dev.kastor.engine.train.Trainable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class SlowReadingTest {
   private static final int[] BATCH = {0, 1, 2, 3};
 
+  @Tag("slow")
   @Test
   void waitsForTheExamplesOfEachPassAndComputesTheSameBits() throws ProgramException {
     Program program = Programs.get("glyph-mlp");

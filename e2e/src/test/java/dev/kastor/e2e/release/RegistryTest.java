@@ -19,6 +19,7 @@ import java.util.Base64;
 import java.util.HexFormat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,6 +60,7 @@ final class RegistryTest {
     http.close();
   }
 
+  @Tag("slow")
   @Test
   void refusesWithoutThePassword() throws Exception {
     for (String credentials : new String[] {"", "user:other", "other:password", "user:"}) {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class RulesTest {
@@ -80,6 +81,7 @@ final class RulesTest {
     assertThat(broken(rule)).isEmpty();
   }
 
+  @Tag("slow")
   @Test
   void bearsThatANodeThatIsNotWholeTakesNoPods() {
     Rule rule = new SchedulerAgrees();
@@ -156,6 +158,7 @@ final class RulesTest {
     assertThat(broken(rule)).extracting(Finding::subject).containsExactly("alpha fake-01");
   }
 
+  @Tag("slow")
   @Test
   void missesAJobThatItsUserHasNotDeleted() {
     Rule rule = new JobsStay();
@@ -191,6 +194,7 @@ final class RulesTest {
     assertThat(broken(rule)).hasSize(2);
   }
 
+  @Tag("slow")
   @Test
   void seesTwoAllocationsOfOneVersion() {
     Rule rule = new NumbersGrow();

@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +29,7 @@ class StepProcessTest {
     return bytes.toString(StandardCharsets.UTF_8).lines().toList();
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -83,6 +83,7 @@ class CheckpointStoreTest {
     assertThat(store.loadNewestValid(MODEL).orElseThrow().step()).isEqualTo(100);
   }
 
+  @Tag("slow")
   @Test
   void detectsEverySingleByteChange() throws IOException {
     store.save(States.random(1, 4));
@@ -99,6 +100,7 @@ class CheckpointStoreTest {
     assertThat(store.loadNewestValid(MODEL).orElseThrow().step()).isEqualTo(2);
   }
 
+  @Tag("slow")
   @Test
   void detectsEveryTruncationAndAnExtraByte() throws IOException {
     store.save(States.random(1, 4));
@@ -261,6 +263,7 @@ class CheckpointStoreTest {
     assertThat(foreign).exists();
   }
 
+  @Tag("slow")
   @Test
   void servesReadersWhileAnotherProcessSaves() throws Exception {
     store.save(States.random(1, 2000));

@@ -103,6 +103,7 @@ class GradientCodecContractTest {
   }
 
   /** A step that is taken again, with whatever was tried before it, has the same code. */
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("codecs")
   void whatIsNotCommittedDidNotHappen(GradientCodecPlugin plugin) {
@@ -121,6 +122,7 @@ class GradientCodecContractTest {
   }
 
   /** Whatever each member has left out before. */
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("codecs")
   @Tag("never-retried")
@@ -152,6 +154,7 @@ class GradientCodecContractTest {
   }
 
   /** The error of one code is made up for by those that follow. */
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("codecs")
   void whatIsLeftOutComesLater(GradientCodecPlugin plugin) {
@@ -173,6 +176,7 @@ class GradientCodecContractTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("codecs")
   void damagedCodesAreRefusedOrReadButNothingElse(GradientCodecPlugin plugin) {

@@ -17,6 +17,7 @@ import java.util.Random;
 import javax.imageio.ImageIO;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -217,6 +218,7 @@ class ImageFolderTest {
     refused(() -> read(new Rules(10, 4, Colours.AUTO)), file.toString(), "65536x65536 pixels");
   }
 
+  @Tag("slow")
   @Test
   void aLargeImageIsMadeSmallWhileItIsDecoded() throws Exception {
     write("a/0.jpg", image("jpeg", BufferedImage.TYPE_INT_RGB, 4000, 3000, 0x804020));
@@ -297,6 +299,7 @@ class ImageFolderTest {
     ImageFolder.checkMemory(folder, files, large, 60 << 20);
   }
 
+  @Tag("slow")
   @Test
   void ofManyFilesAGlanceCountsNone() throws Exception {
     byte[] image = grey(2, 2, 1);

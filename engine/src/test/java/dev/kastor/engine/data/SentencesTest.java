@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,6 +60,7 @@ final class SentencesTest {
     assertThatThrownBy(() -> Sentences.read(folder, 8, 3)).hasMessageContaining("is a folder");
   }
 
+  @Tag("slow")
   @Test
   void aGlanceAtALargeFileReadsItsBeginning() throws Exception {
     Path file = file("a\tb\nb\tc\n".repeat(200_000) + "broken");

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +41,7 @@ class TableKindTest {
     assertThatThrownBy(() -> CsvDataset.glance(file, "label", 10)).hasMessageContaining(kind);
   }
 
+  @Tag("slow")
   @Test
   void theCommandsMakeCsvOfIt() throws Exception {
     String text = "a,label\n" + "1,x\n2,y\n".repeat(10);

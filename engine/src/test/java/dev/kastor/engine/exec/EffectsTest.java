@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Effects take place once where their nodes are needed, and end with their run. */
@@ -59,6 +60,7 @@ class EffectsTest {
     assertThat(sums).containsExactly(2f, 4f);
   }
 
+  @Tag("slow")
   @Test
   void takesPlaceAfterWhatItIsSaidToComeAfter() throws InterruptedException {
     Node first = sum.call(List.of(Node.constant(1)));

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is changed where it lies, and what is not because others still look at it. */
@@ -50,6 +51,7 @@ class IncrementTest {
   }
 
   /** There is memory for the zeros and for the tensor, but not for another. */
+  @Tag("slow")
   @Test
   void aLoopFillsATensorWithoutCopyingIt() throws InterruptedException {
     List<Node> last =
@@ -69,6 +71,7 @@ class IncrementTest {
   }
 
   /** The gradient of what a loop reads row by row is filled likewise, and once per row. */
+  @Tag("slow")
   @Test
   void theGradientOfRowsIsFilledWithoutCopyingIt() throws InterruptedException {
     Node sum =

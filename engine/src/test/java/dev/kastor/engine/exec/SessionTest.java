@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
@@ -86,6 +87,7 @@ class SessionTest {
     }
   }
 
+  @Tag("slow")
   @TestFactory
   Stream<DynamicTest> agreesWithTheInterpreter() {
     return cases.all().entrySet().stream()

@@ -154,6 +154,7 @@ final class WritersTest {
         .hasMessageContaining("safetensors");
   }
 
+  @Tag("slow")
   @Test
   void theMeaningOfInputsCanBeReadAgain() throws Exception {
     Inputs pixels = new Inputs.Pixels(2, 3, 1, 255, 255, 0.5f, 2);

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -94,6 +95,7 @@ class DynamicRecurrenceTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @EnumSource
   void fullLengthsGiveTheLayerOfFixedLength(Recurrent.Cell cell) throws InterruptedException {

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -40,6 +41,7 @@ class NetworkGradientTest {
         new WideAndDeep(2, 1, 6, 9, 3, List.of(4), 5));
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("networks")
   void gradientAgreesWithCentralDifferences(Network network) {

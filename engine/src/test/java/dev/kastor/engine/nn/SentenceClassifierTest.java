@@ -13,6 +13,7 @@ import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.optim.Adam;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -49,6 +50,7 @@ final class SentenceClassifierTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @EnumSource
   void aLoopComputesWhatAStepForEachPositionDoes(Recurrent.Cell cell) {
@@ -61,6 +63,7 @@ final class SentenceClassifierTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void whatFollowsTheEndOfASentenceChangesNoBit() {
     Backend backend = Backends.fastest(1).backend();
@@ -94,6 +97,7 @@ final class SentenceClassifierTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void warmingUpCompilesTheLoop() {
     Session session = new Session(Backends.fastest(1).backend(), Long.MAX_VALUE, 1);
@@ -107,6 +111,7 @@ final class SentenceClassifierTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void onADeviceWithMemoryOfItsOwnTheHostHasTheParameters() {
     SentenceClassifier network = network(3, Recurrent.Cell.GRU);

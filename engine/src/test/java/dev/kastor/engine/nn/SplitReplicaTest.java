@@ -92,6 +92,7 @@ final class SplitReplicaTest {
         new WideAndDeep(3, 2, 12, 20, 4, List.of(16), 4));
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("networks")
   @Tag("never-retried")
@@ -108,6 +109,7 @@ final class SplitReplicaTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aModelOfOneAndAHalfCapsTrainsOnTwoDevices() {
     Backend backend = Backends.fastest(1).backend();
@@ -126,6 +128,7 @@ final class SplitReplicaTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void passesOfOtherBatchesGiveTheirMemoryBackWhereItIsShort() {
     Backend backend = Backends.fastest(1).backend();
@@ -143,6 +146,7 @@ final class SplitReplicaTest {
     assertThat(memory.usedBytes()).as("bytes that are left").isZero();
   }
 
+  @Tag("slow")
   @Test
   void aPassWithoutRoomForItsParametersLeavesNothing() {
     Backend backend = Backends.fastest(1).backend();
@@ -169,6 +173,7 @@ final class SplitReplicaTest {
    * A training pass, an evaluation and a training pass under each of many caps that leave the two
    * passes too little room together; some are exceeded after gradients were told.
    */
+  @Tag("slow")
   @Test
   void aStepThatToldOfGradientsGoesOnWhereMemoryWasShort() {
     Backend backend = Backends.fastest(1).backend();
@@ -233,6 +238,7 @@ final class SplitReplicaTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void gradientsOfTheLastStageAreThereWhileTheFirstComputes() {
     SplitReplica two = split(Backends.fastest(1).backend(), 2, PLENTY);
@@ -274,6 +280,7 @@ final class SplitReplicaTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void eachDeviceHasItsShareOfTheBytes() {
     Backend backend = Backends.fastest(1).backend();
@@ -286,6 +293,7 @@ final class SplitReplicaTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void gpusShareANetworkToo() {
     Network network = new Mlp(20, List.of(17, 9), 5);

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -61,6 +62,7 @@ class ProfilerTest {
     assertThat(Totals.spans(profiler)).isEmpty();
   }
 
+  @Tag("slow")
   @Test
   void saysWhatFoundNoRoom() {
     profiler.start();
@@ -71,6 +73,7 @@ class ProfilerTest {
     assertThat(Totals.of(profiler).getFirst().runs()).isEqualTo(Profiler.MOST_EVENTS);
   }
 
+  @Tag("slow")
   @Test
   void theTraceHasEachRunAndTheMemoryAlive() throws Exception {
     twoSteps();

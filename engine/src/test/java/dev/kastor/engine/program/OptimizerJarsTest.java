@@ -12,6 +12,7 @@ import dev.kastor.testkit.SourceJar;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.SequencedMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,6 +46,7 @@ class OptimizerJarsTest {
         .isNotEqualTo(trained(create(Map.of("optimizer", "adam"))));
   }
 
+  @Tag("slow")
   @Test
   void theExampleIsFoundAndTakesItsOption() throws Exception {
     SourceJar.ofExample(folder, "optimizer", OptimizerPlugin.class);

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -166,6 +167,7 @@ class ProgramCheckTest {
     assertThat(problems(TABLE, Map.of("data", "notes.csv"))).isEmpty();
   }
 
+  @Tag("slow")
   @Test
   void ofAProgramOfOnesOwnItsNamesAreChecked() throws IOException {
     Path source =

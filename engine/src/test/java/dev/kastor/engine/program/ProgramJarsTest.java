@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,6 +44,7 @@ class ProgramJarsTest {
         List.of(className));
   }
 
+  @Tag("slow")
   @Test
   void aJarsProgramIsFoundByItsName() throws Exception {
     jar("Mine", "my-program");
@@ -58,12 +60,14 @@ class ProgramJarsTest {
     assertThatThrownBy(() -> mine.load(Map.of("height", "4"))).hasMessageContaining("'height'");
   }
 
+  @Tag("slow")
   @Test
   void theEnginesOwnComeFirst() throws Exception {
     jar("Mine", "glyph-mlp");
     assertThat(Programs.get("glyph-mlp", folder).getClass()).isEqualTo(ImageProgram.class);
   }
 
+  @Tag("slow")
   @Test
   void anUnknownNameIsAnsweredWithAllThereAreAndWhereTheyWereLookedFor() throws Exception {
     jar("Mine", "my-program");
@@ -76,6 +80,7 @@ class ProgramJarsTest {
         .hasMessageContaining("nowhere");
   }
 
+  @Tag("slow")
   @Test
   void twoOfOneNameAreRefusedByTheirClasses() throws Exception {
     jar("Mine", "my-program");
@@ -87,6 +92,7 @@ class ProgramJarsTest {
         .hasMessageContaining("my-program");
   }
 
+  @Tag("slow")
   @Test
   void aClassThatIsNotThereOrNoJarAtAllIsNamed() throws Exception {
     SourceJar.make(

@@ -92,6 +92,7 @@ class ProgramsTest {
         .hasMessageContaining("glyph-mlp, glyph-cnn, byte-lm");
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("programs")
   @Tag("never-retried")
@@ -127,6 +128,7 @@ class ProgramsTest {
     assertThat(model.labels()).hasSize(ofBytes ? 0 : model.network().classes());
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("programs")
   void givesEqualGradientsForEqualExamplesAndOtherOnesForOthers(Program program) throws Exception {
@@ -146,6 +148,7 @@ class ProgramsTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("programs")
   void learnsItsOwnExamples(Program program) throws Exception {
@@ -179,6 +182,7 @@ class ProgramsTest {
         .isInstanceOf(ProgramException.class);
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("programs")
   void namesEveryParameterThatHasABadValue(Program program) throws IOException {
@@ -196,6 +200,7 @@ class ProgramsTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("programs")
   void isCheckedWithoutBeingLoaded(Program program) throws Exception {

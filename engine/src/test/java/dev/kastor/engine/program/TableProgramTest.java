@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +50,7 @@ class TableProgramTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void pairsRememberWhatColumnsAloneDoNotTell() throws Exception {
     assertThat(accuracy(Map.of("hidden", "", "embedding", "1", "crosses", "none")))

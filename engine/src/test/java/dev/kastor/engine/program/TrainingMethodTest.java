@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -179,6 +180,7 @@ class TrainingMethodTest {
         .hasMessageContaining("Use one of: tableProducts");
   }
 
+  @Tag("slow")
   @Test
   void aPairThatMakesNoSenseIsRefusedWithBothNames() throws Exception {
     addExample();
@@ -220,6 +222,7 @@ class TrainingMethodTest {
         .toList();
   }
 
+  @Tag("slow")
   @Test
   void aCodecIsOneOfKastorsOrOfAJar() throws Exception {
     assertThat(method(Map.of("codec", "bf16")).codec().orElseThrow().name()).isEqualTo("bf16");
@@ -468,6 +471,7 @@ class TrainingMethodTest {
   }
 
   /** A pass of 8 examples has room, one of the 250 that an evaluation would take has none. */
+  @Tag("slow")
   @Test
   void evaluatesInSmallerBatchesWhereMemoryIsShort() throws Exception {
     Program program = Programs.get("glyph-cnn");

@@ -15,6 +15,7 @@ import dev.kastor.plugin.Options;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -76,6 +77,7 @@ class ExampleSelectorContractTest {
         .isNotEqualTo(choose(plugin, create(plugin), 10L * EXAMPLES, USUAL).positions());
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("selectors")
   void whatIsNotCommittedDidNotHappen(ExampleSelectorPlugin plugin) throws IOException {
@@ -124,6 +126,7 @@ class ExampleSelectorContractTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("selectors")
   void itChoosesTheShareThatItTells(ExampleSelectorPlugin plugin) throws IOException {
@@ -144,6 +147,7 @@ class ExampleSelectorContractTest {
   }
 
   /** Losses must not keep a job from going on. */
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("selectors")
   void aStepEndsWhateverTheLossesAre(ExampleSelectorPlugin plugin) throws IOException {

@@ -25,6 +25,7 @@ class NoiseScaleEstimatorTest {
 
   private final SplittableRandom random = new SplittableRandom(17);
 
+  @Tag("slow")
   @ParameterizedTest(name = "{0} groups, batch {1}")
   @CsvSource({
     "1, 32", "1, 128", "1, 512", "2, 32", "2, 128", "2, 1024", "3, 96", "8, 32", "8, 256", "8, 4096"

@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongToDoubleFunction;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -49,6 +50,7 @@ class TunerContractTest {
     assertThat(bytes(one)).usingElementComparator(Arrays::compare).isEqualTo(bytes(other));
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("tuners")
   void allReplicasComeToTheSameFactors(String chosen) {
@@ -136,6 +138,7 @@ class TunerContractTest {
     return factors;
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("tuners")
   void theFactorIsFiniteAndAboveZeroWhateverTheLossesAre(String chosen) {

@@ -27,6 +27,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,6 +69,7 @@ final class ApiServerTest {
         .build();
   }
 
+  @Tag("slow")
   @Test
   void refusesAWrongTokenAndAPodsToken() {
     try (KubernetesClient stranger = api.client("guess")) {
@@ -83,6 +85,7 @@ final class ApiServerTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void refusesAWriteThatNamesAnOldRevision() {
     ConfigMap first = api.client.resource(configMap("c", "red")).create();
@@ -96,6 +99,7 @@ final class ApiServerTest {
         .hasMessageContaining("configmaps \"c\" already exists");
   }
 
+  @Tag("slow")
   @Test
   void listsByLabelAndField() {
     api.client.resource(configMap("a", "red")).create();
@@ -112,6 +116,7 @@ final class ApiServerTest {
     return maps.stream().map(m -> m.getMetadata().getName()).toList();
   }
 
+  @Tag("slow")
   @Test
   void informerSeesWhatHappensAfterItsList() throws InterruptedException {
     api.client.resource(configMap("early", "red")).create();
@@ -162,6 +167,7 @@ final class ApiServerTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void deletesDependentsAndKeepsThemWhileFinalizersHoldTheOwner() {
     GenericKubernetesResource owner = widget("w", "{\"program\": \"mlp\"}");
@@ -191,6 +197,7 @@ final class ApiServerTest {
     assertThat(api.client.configMaps().withName("d").get()).isNull();
   }
 
+  @Tag("slow")
   @Test
   void givesAPlacedPodItsGracePeriodAndAnUnplacedOneNone() {
     api.client.resource(pod("placed", "node-0")).create();
@@ -253,6 +260,7 @@ final class ApiServerTest {
     return new Tokens.PodIdentity("default", "default", "bert-0", "uid-1", audience);
   }
 
+  @Tag("slow")
   @Test
   void servesTheLogOfAPod() throws Exception {
     api.client.resource(pod("p", "node-0")).create();

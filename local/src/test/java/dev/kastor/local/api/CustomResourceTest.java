@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,6 +35,7 @@ final class CustomResourceTest {
     return api.widgets().inNamespace("default").resource(widget(name, spec)).create();
   }
 
+  @Tag("slow")
   @Test
   void fillsDefaultsFromOutsideIn() {
     GenericKubernetesResource created = create("w", "{\"program\": \"mlp\"}");
@@ -75,6 +77,7 @@ final class CustomResourceTest {
         .hasMessageContaining("spec.elastic: Invalid value: \"object\": min (3) is above max (2)");
   }
 
+  @Tag("slow")
   @Test
   void checksTransitionRulesOnUpdateOnly() {
     create("w", "{\"program\": \"mlp\"}");
@@ -102,6 +105,7 @@ final class CustomResourceTest {
     assertThat(gone).isNull();
   }
 
+  @Tag("slow")
   @Test
   void keepsStatusAndSpecApartAndCountsGenerations() {
     create("w", "{\"program\": \"mlp\"}");
@@ -134,6 +138,7 @@ final class CustomResourceTest {
         .isEqualTo(created.getMetadata().getResourceVersion());
   }
 
+  @Tag("slow")
   @Test
   void appliesAndRemovesWhatAManagerLeavesOut() {
     create("w", "{\"program\": \"mlp\"}");

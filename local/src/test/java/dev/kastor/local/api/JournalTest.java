@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -92,6 +93,7 @@ final class JournalTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void isRewrittenWhileTheServerRuns() throws IOException {
     String mebibyte = "x".repeat(1 << 20);

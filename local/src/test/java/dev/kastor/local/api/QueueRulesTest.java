@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,6 +46,7 @@ final class QueueRulesTest {
     return api.client.resource(queue).create();
   }
 
+  @Tag("slow")
   @Test
   void everyFieldHasADefault() {
     Queue queue = create("{}");
@@ -55,6 +57,7 @@ final class QueueRulesTest {
         .isEqualTo("all");
   }
 
+  @Tag("slow")
   @Test
   void refusesWhatContradictsItself() {
     refuses("{cohort: all}", "a queue of a cohort needs a quota");

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,6 +63,7 @@ final class TrainingJobRulesTest {
     return resource;
   }
 
+  @Tag("slow")
   @Test
   void aTemplateWithGoodputIsResizedAndItsScriptSaysTheRest() {
     Resource<TrainingJob> elastic =
@@ -85,6 +87,7 @@ final class TrainingJobRulesTest {
         .hasMessageContaining("spec.goodput.work: Required value: a program needs it");
   }
 
+  @Tag("slow")
   @Test
   void aTemplateIsAGangOfOneSizeAndNeedsNoGoodput() {
     Resource<TrainingJob> gang =
@@ -106,6 +109,7 @@ final class TrainingJobRulesTest {
         .hasMessageContaining("spec.template.spec.containers[0].image");
   }
 
+  @Tag("slow")
   @Test
   void theSizeOfAReplicaIsBoundedAndCannotChange() {
     Resource<TrainingJob> sized =
@@ -130,6 +134,7 @@ final class TrainingJobRulesTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aGangHasSeveralSizesOnlyWhereItSaysThatItRestartsForThem() {
     Resource<TrainingJob> gang =
@@ -162,6 +167,7 @@ final class TrainingJobRulesTest {
         .hasMessageContaining("spec.elastic.rescale: Unsupported value");
   }
 
+  @Tag("slow")
   @Test
   void whatAJobRunsAndWhoRunsItCannotChange() {
     Resource<TrainingJob> gang = create("gang", TEMPLATE + ", \"profile\": \"a100\"");
@@ -212,6 +218,7 @@ final class TrainingJobRulesTest {
         "{\"spec\": %s}".formatted(spec.startsWith("{") ? spec : "{" + spec + "}"));
   }
 
+  @Tag("slow")
   @Test
   void aFamilyIsFreeToChooseAtSubmissionOnly() {
     Resource<TrainingJob> declared = submit("a", "\"family\": \"resnet-50.imagenet\",");
@@ -227,6 +234,7 @@ final class TrainingJobRulesTest {
     patch(undeclared, "{\"suspend\": true}");
   }
 
+  @Tag("slow")
   @Test
   void aFamilyIsAShortName() {
     for (String bad : new String[] {"Res Net", "-a", "a/b", "a".repeat(64)}) {

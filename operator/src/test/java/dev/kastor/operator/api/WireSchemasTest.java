@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -74,6 +75,7 @@ final class WireSchemasTest {
     return WireSchemas.BOUNDS.keySet().stream().sorted();
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("bounds")
   void aBoundOfTheDocumentIsTheOneOfReports(String property) throws Exception {
@@ -123,6 +125,7 @@ final class WireSchemasTest {
         .hasMessageContaining("scalars");
   }
 
+  @Tag("slow")
   @Test
   void aScalarIsAFiniteNumberAndThereAreNotTooMany() {
     Map<String, Object> most = new TreeMap<>();

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -56,6 +57,7 @@ class ConfiguredPolicyTest {
         .hasMessageContaining("there is no policy 'best'. Use one of: kastor, pollux, ");
   }
 
+  @Tag("slow")
   @Test
   void findsThePolicyOfAJar() throws Exception {
     SourceJar.ofExample(folder, "policy", PolicyPlugin.class);
@@ -79,6 +81,7 @@ class ConfiguredPolicyTest {
         .hasMessageContaining("Use one of: patience");
   }
 
+  @Tag("slow")
   @Test
   void namesAJarThatCannotBeUsed() throws Exception {
     Path source =

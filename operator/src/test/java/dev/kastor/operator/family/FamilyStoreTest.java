@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class FamilyStoreTest {
@@ -98,6 +99,7 @@ final class FamilyStoreTest {
         .create();
   }
 
+  @Tag("slow")
   @Test
   void whatWasLearntSurvivesARestart() {
     FamilyStore before = store();
@@ -132,6 +134,7 @@ final class FamilyStoreTest {
     assertThat(families.learner(job("fourth", null)).model(now)).isPresent();
   }
 
+  @Tag("slow")
   @Test
   void itIsWrittenAtMostTwiceAMinuteAndOnlyWhenSomethingChanged() {
     FamilyStore families = store();
@@ -164,6 +167,7 @@ final class FamilyStoreTest {
     assertThat(FamilyCodec.read(Objects.requireNonNull(stored()), fault -> {})).hasSize(1);
   }
 
+  @Tag("slow")
   @Test
   void whatCannotBeReadIsNotOverwritten() {
     store("{\"schema\": \"kastor.dev/families/v1\", \"families\": []}");

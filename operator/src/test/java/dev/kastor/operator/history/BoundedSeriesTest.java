@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class BoundedSeriesTest {
@@ -21,6 +22,7 @@ class BoundedSeriesTest {
     assertThat(filled(8, 11).points()).containsExactly(0, 2, 4, 6, 8, 10);
   }
 
+  @Tag("slow")
   @Test
   void neverOutgrowsItsBoundAndStaysEvenlySpaced() {
     for (int arrivals = 1; arrivals <= 5000; arrivals++) {

@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class JobHistoryTest {
@@ -294,6 +295,7 @@ class JobHistoryTest {
     return new ScalarPoint(START.plusSeconds(second).toEpochMilli(), second, value);
   }
 
+  @Tag("slow")
   @Test
   void takesEventsFromManyThreads() throws InterruptedException, ExecutionException {
     try (var threads = Executors.newFixedThreadPool(4)) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -61,6 +62,7 @@ class StoredCurvesTest {
     assertThat(StoredCurves.completed(story, stored).scalars().get("accuracy")).hasSize(20);
   }
 
+  @Tag("slow")
   @Test
   void itIsBoundedHoweverLongTheJobAndHoweverOftenOperatorsChange() {
     String stored = "";

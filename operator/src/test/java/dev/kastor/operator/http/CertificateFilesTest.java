@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -76,6 +77,7 @@ class CertificateFilesTest {
     await(vertx.close());
   }
 
+  @Tag("slow")
   @Test
   void aRenewedCertificateIsShownOnceItHasSettled() throws Exception {
     assertThat(shown()).isEqualTo(first);
@@ -89,6 +91,7 @@ class CertificateFilesTest {
     assertThat(shown()).isEqualTo(second);
   }
 
+  @Tag("slow")
   @Test
   void aCertificateThatChangesOnceMoreSettlesAnew() throws Exception {
     TestCertificate.make(folder);
@@ -101,6 +104,7 @@ class CertificateFilesTest {
     assertThat(shown()).isEqualTo(parsed(files.certificate()));
   }
 
+  @Tag("slow")
   @Test
   void aKeyThatIsNotTheCertificatesIsNotTaken() throws Exception {
     TestCertificate unrelated = TestCertificate.make(other);
@@ -113,6 +117,7 @@ class CertificateFilesTest {
     assertThat(shown()).isEqualTo(parsed(unrelated.certificate()));
   }
 
+  @Tag("slow")
   @Test
   void filesThatAreNoneOrAwayChangeNothing() throws Exception {
     Files.writeString(files.certificate(), "-----BEGIN CERTIFICATE-----\nnone");
@@ -122,6 +127,7 @@ class CertificateFilesTest {
     assertThat(shown()).isEqualTo(first);
   }
 
+  @Tag("slow")
   @Test
   void aStartWithAKeyThatIsNotTheCertificatesNamesBoth() throws Exception {
     copy(TestCertificate.make(other).key(), files.key());
@@ -135,6 +141,7 @@ class CertificateFilesTest {
    * Renewals follow each other as fast as they may: two are further apart than a handshake is long,
    * on a slow machine too.
    */
+  @Tag("slow")
   @Test
   void noHandshakeFailsWhileCertificatesChange() throws Exception {
     TestCertificate unrelated = TestCertificate.make(other);

@@ -21,6 +21,7 @@ class ConnectionLimitTest {
   private final ConnectionLimit limit = new ConnectionLimit(SMALL_HEAP);
   private final List<Channel> channels = new ArrayList<>();
 
+  @Tag("slow")
   @Test
   void strangersTogetherTakeASmallPartOfTheHeap() {
     for (int i = 0; i < 10_000; i++) {
@@ -30,6 +31,7 @@ class ConnectionLimitTest {
     assertThat(channels.stream().filter(Channel::isOpen)).hasSize(512);
   }
 
+  @Tag("slow")
   @Test
   void oneAddressLeavesRoomForOthers() {
     OpenConnection victim = from("10.0.0.1");
@@ -51,6 +53,7 @@ class ConnectionLimitTest {
     assertThat(channels.get(1).isOpen()).isTrue();
   }
 
+  @Tag("slow")
   @Test
   void oneWithAGoodTokenIsHeldUpByNoStranger() {
     OpenConnection replica = from("10.0.0.66");

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class LoopClockTest {
@@ -48,6 +49,7 @@ final class LoopClockTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aLoopThatIsHeldUpLosesTheTime() throws Exception {
     try (var group = new ClosedAtTheEnd()) {

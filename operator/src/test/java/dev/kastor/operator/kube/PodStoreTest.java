@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class PodStoreTest {
@@ -58,6 +59,7 @@ class PodStoreTest {
     assertThat(store.on("n1")).isEmpty();
   }
 
+  @Tag("slow")
   @Test
   void whoeverLooksForAJobsPodWhileItChangesFindsIt() {
     put(pod("bert", 0, "n1", "Running"));
@@ -77,6 +79,7 @@ class PodStoreTest {
     assertThat(missed).isZero();
   }
 
+  @Tag("slow")
   @Test
   void whoeverLooksForANodesPodWhileItGetsThereFindsIt() {
     put(pod("bert", 0, "n0", "Pending"));

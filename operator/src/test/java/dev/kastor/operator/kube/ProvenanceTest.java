@@ -56,6 +56,7 @@ class ProvenanceTest {
     assertThat(made("bert-5", meta -> meta)).isFalse();
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(
       strings = {

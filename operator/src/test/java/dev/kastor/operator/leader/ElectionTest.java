@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class ElectionTest {
@@ -128,6 +129,7 @@ final class ElectionTest {
   }
 
   /** Whatever fails and however long pauses are, two never may write at the same time. */
+  @Tag("slow")
   @Test
   void neverDoTwoLead() {
     for (int seed = 0; seed < 200; seed++) {

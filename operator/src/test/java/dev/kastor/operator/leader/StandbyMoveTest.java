@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class StandbyMoveTest {
@@ -101,6 +102,7 @@ final class StandbyMoveTest {
     assertThat(evictions).hasValue(1);
   }
 
+  @Tag("slow")
   @Test
   void aNodeThatComesAndGoesHelpsNobody() {
     pod("own", "a", true);
@@ -116,6 +118,7 @@ final class StandbyMoveTest {
     assertThat(evictions).hasValue(0);
   }
 
+  @Tag("slow")
   @Test
   void whoComesBackWaitsLongerEachTime() {
     pod("own", "a", true);
@@ -137,6 +140,7 @@ final class StandbyMoveTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void whatHelpedBeforeIsForgotten() {
     pod("own", "a", true);
@@ -167,6 +171,7 @@ final class StandbyMoveTest {
     assertThat(server.getRequestCount()).isEqualTo(requests);
   }
 
+  @Tag("slow")
   @Test
   void waitsUntilTheLeaderIsWell() {
     pod("own", "a", true);
@@ -181,6 +186,7 @@ final class StandbyMoveTest {
     assertThat(evictions).hasValue(1);
   }
 
+  @Tag("slow")
   @Test
   void waitsWhereTheBudgetSaysSo() {
     pod("own", "a", true);

@@ -12,6 +12,7 @@ import dev.kastor.scheduler.model.AllowedReplicas;
 import dev.kastor.scheduler.model.Elasticity;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -261,6 +262,7 @@ class GenerationRulesTest {
   }
 
   /** Whatever happens in whichever order, the rules hold after each event and it ends well. */
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
   void holdsInEveryInterleaving(long seed) {

@@ -25,6 +25,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +50,7 @@ final class JobObjectsTest {
     assertThat(secret().get("secret")).isNotEmpty();
   }
 
+  @Tag("slow")
   @Test
   void givesTheGangThatRestartsTheToolAndTheAuthorityAndNoKey() throws IOException {
     TrainingJob gang = TestJobs.gang("bert", 2, 8);
@@ -61,6 +63,7 @@ final class JobObjectsTest {
     assertThat(client.secrets().inNamespace("team").list().getItems()).isEmpty();
   }
 
+  @Tag("slow")
   @Test
   void keepsTheKeyOfAJobThatRunsWhenTheAuthorityChanges() throws IOException {
     objects(pem("one")).ensure(job);
@@ -102,6 +105,7 @@ final class JobObjectsTest {
     return "-----BEGIN CERTIFICATE-----\n%s\n-----END CERTIFICATE-----\n".formatted(content);
   }
 
+  @Tag("slow")
   @Test
   void leavesNothingInTheNamespaceOfAJobThatIsGone() throws IOException {
     JobObjects objects = objects(pem("one"));

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class UnseenPodsTest {
@@ -64,6 +65,7 @@ class UnseenPodsTest {
     assertThat(unseen.of(BERT, late)).hasSize(1);
   }
 
+  @Tag("slow")
   @Test
   void aLookAtOneJobDoesNotLookAtThePodsOfOthers() {
     for (int i = 0; i < 10_000; i++) {

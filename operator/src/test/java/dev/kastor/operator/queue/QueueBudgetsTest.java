@@ -57,6 +57,7 @@ class QueueBudgetsTest {
     return Policies.names();
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("policies")
   void twoGpuHoursAreKeptWithinOneRound(String name) {
@@ -88,6 +89,7 @@ class QueueBudgetsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void jobsOfAQueueWhoseBudgetIsSpentComeAfterAllOthers() {
     List<Queue> queues =

@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class NodeMapperTest {
@@ -68,6 +69,7 @@ class NodeMapperTest {
     server.destroy();
   }
 
+  @Tag("slow")
   @Test
   void whatALeavingPodHoldsIsGivenAwayUntilItIsLate() {
     TrainingJob job =
@@ -99,6 +101,7 @@ class NodeMapperTest {
     assertThat(slots(mapper, asked.plusSeconds(61))).isEqualTo(3);
   }
 
+  @Tag("slow")
   @Test
   void podsThatHoldMoreThanTheNodeHasAreCounted() {
     create(pod("one", 3));

@@ -51,6 +51,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -195,6 +196,7 @@ final class SameFactsTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(strings = {"kastor", "pollux", "sia"})
   void bothHostsTellAPolicyTheSame(String policy) {
@@ -205,6 +207,7 @@ final class SameFactsTest {
         .contains("restarting", "restarted", "saved");
   }
 
+  @Tag("slow")
   @Test
   void theHistoryHasStopsAndBothTypes() {
     OperatorBooks books = play("kastor", 3);

@@ -35,6 +35,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -191,6 +192,7 @@ final class PlayedAgentTest {
     words.profiledReplicas = SLOTS;
   }
 
+  @Tag("slow")
   @Test
   void noLieGainsMoreThanATenth() {
     StringBuilder table =

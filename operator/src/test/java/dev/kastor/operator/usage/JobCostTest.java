@@ -18,6 +18,7 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Cost of jobs: the price of a slot times the time for which it was held. */
@@ -38,6 +39,7 @@ class JobCostTest {
   private long pricedMillis;
   private long heldMillis;
 
+  @Tag("slow")
   @RepeatedTest(20)
   void theSumIsPriceTimesHeldTimeToTheCent(RepetitionInfo seed) {
     SplittableRandom random = new SplittableRandom(seed.getCurrentRepetition());

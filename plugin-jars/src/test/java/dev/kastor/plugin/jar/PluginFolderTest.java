@@ -59,6 +59,7 @@ public final class PluginFolderTest {
     return new PluginFolder(folder).addTo(BUILT_IN, Greeting.class);
   }
 
+  @Tag("slow")
   @Test
   void findsThePlugInsOfAllJarsAfterTheBuiltInOnes() throws Exception {
     jar("good-day", "Day");
@@ -68,12 +69,14 @@ public final class PluginFolderTest {
     assertThat(read().get("good-day").text()).isEqualTo("Day");
   }
 
+  @Tag("slow")
   @Test
   void aFolderThatIsNotThereAddsNothing() throws Exception {
     assertThat(new PluginFolder(folder.resolve("nowhere")).addTo(BUILT_IN, Greeting.class).names())
         .containsExactly("hello");
   }
 
+  @Tag("slow")
   @Test
   void refusesTwoOfOneNameByTheirClasses() throws Exception {
     jar("hello", "Again");
@@ -84,6 +87,7 @@ public final class PluginFolderTest {
         .hasMessageContaining("Again");
   }
 
+  @Tag("slow")
   @Test
   void namesAClassThatIsNotThere() throws Exception {
     SourceJar.make(

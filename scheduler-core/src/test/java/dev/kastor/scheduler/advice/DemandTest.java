@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Laws of how many nodes some jobs are worth. */
@@ -46,6 +47,7 @@ final class DemandTest {
         "%s:%s:%d-%d".formatted(low, low + 0.2, min, min + 1 + random.nextInt(40)));
   }
 
+  @Tag("slow")
   @Test
   void moreJobsNeverAdviseFewerNodes() {
     for (int seed = 0; seed < 300; seed++) {
@@ -64,6 +66,7 @@ final class DemandTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void liesWithinTheBandWhereAnyNumberOfNodesDoes() {
     int within = 0;

@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -141,6 +142,7 @@ final class LearnerTest {
     assertThat(outlook.fraction(undeclared)).isEqualTo(0.25);
   }
 
+  @Tag("slow")
   @Test
   void noiseOfUndeclaredWorkIsDatedWhenTheJobEnds() {
     Learner first = learner("first", "resnet");
@@ -179,6 +181,7 @@ final class LearnerTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(doubles = {2, 0.5, 10})
   void aWrongMemoryIsDroppedWithinThreeReports(double slowdown) {
@@ -200,6 +203,7 @@ final class LearnerTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aRightMemoryIsKeptDespiteNoise() {
     SplittableRandom random = new SplittableRandom(8);

@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class LayoutFactorsTest {
@@ -81,6 +82,7 @@ final class LayoutFactorsTest {
         .isEqualTo(new GoodputModel(params, new LinkedHashMap<>(Map.of("", factors)), gradient));
   }
 
+  @Tag("slow")
   @Test
   void observedLayoutsArePredictedBetterThanByTheFitAlone() {
     SplittableRandom random = new SplittableRandom(3);

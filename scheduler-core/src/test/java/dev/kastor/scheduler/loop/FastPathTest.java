@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class FastPathTest {
@@ -212,6 +213,7 @@ final class FastPathTest {
   }
 
   /** Rounds and newcomers in any order, each round with a look that is some newcomers old. */
+  @Tag("slow")
   @Test
   void noNodeEverHoldsMoreThanItHas() {
     int served = 0;

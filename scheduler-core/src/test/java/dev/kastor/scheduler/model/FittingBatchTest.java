@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Laws of batches that have to fit a device. */
@@ -21,6 +22,7 @@ class FittingBatchTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final List<String> TYPES = List.of("", "a100", "t4");
 
+  @Tag("slow")
   @Test
   void noBatchIsBeyondWhatFitsAndAllOthersStay() {
     Random random = new Random(7);

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -90,6 +91,7 @@ final class PinsTest {
     assertThat(plan.allocation(lender.id()).replicas()).isEqualTo(4);
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("names")
   void theQueueMayLetPinsHoldAlways(String policy) {

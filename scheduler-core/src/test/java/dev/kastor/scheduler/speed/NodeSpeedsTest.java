@@ -191,6 +191,7 @@ class NodeSpeedsTest {
     assertThat(speeds.slow()).isEmpty();
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(doubles = {0.02, 0.1, 0.3})
   void noiseMakesNoNodeSlowAndHidesNoneThatIs(double noise) {

@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class DecideBenchmarkTest {
+  @Tag("slow")
   @Test
   void measuresWhatItIsAskedFor() throws IOException {
     DecideCase asked = new DecideCase(Policies.choose("sia"), 6, 16, 10);
@@ -26,6 +28,7 @@ final class DecideBenchmarkTest {
     assertThat(lines).contains("sia, 6 jobs x 16 GPUs: 10 of 10 decisions");
   }
 
+  @Tag("slow")
   @Test
   void endsWhenItsTimeIsOver() throws IOException {
     DecideCase asked = new DecideCase(Policies.choose("srtf"), 20, 64, 1_000_000);

@@ -118,6 +118,7 @@ final class LowerBoundTest {
         ClusterShape.parse(cluster), new Workload("w", jobs), of, SLOT, STEPS, _ -> {});
   }
 
+  @Tag("slow")
   @Test
   void aJobAloneTakesTheTimeOfItsBestSize() {
     Scaling of = new Scaling("a", 1000, 0.5, 4);
@@ -125,6 +126,7 @@ final class LowerBoundTest {
   }
 
   /** One of two equal jobs on one GPU waits for the other: 1.5 times the time of one. */
+  @Tag("slow")
   @Test
   void whoSharesOneGpuWaits() {
     Scaling of = new Scaling("a", 1000, 0.5, 1);
@@ -133,6 +135,7 @@ final class LowerBoundTest {
   }
 
   /** Where one GPU of a type is as good as two of the other, the best of both counts. */
+  @Tag("slow")
   @Test
   void aJobAloneTakesItsBestGpuType() {
     Scaling of = new Scaling("a", 1000, 0.5, 4, new TreeMap<>(Map.of("fast", 3.0, "slow", 1.0)));
@@ -142,6 +145,7 @@ final class LowerBoundTest {
   }
 
   /** What does not tell GPU types apart holds several at once, as it may in a replay. */
+  @Tag("slow")
   @Test
   void aJobOfNoTypeTakesThemAll() {
     Scaling of = new Scaling("a", 1000, 1, 8);
@@ -169,6 +173,7 @@ final class LowerBoundTest {
     assertThat(bound.text()).contains("below 13 s", "at most 4.0 % above", "slots of 2.5 s");
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void isNeverAboveTheBestOfAllSchedules(boolean twoTypes) {

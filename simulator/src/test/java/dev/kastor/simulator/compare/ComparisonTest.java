@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +50,7 @@ final class ComparisonTest {
     assertThat(c.runDifference().low()).isNaN();
   }
 
+  @Tag("slow")
   @Test
   void intervalsCoverTheTruthAboutAsOftenAsTheySay() {
     SplittableRandom random = new SplittableRandom(3);

@@ -103,6 +103,7 @@ final class AdversityTest {
         Stragglers.NONE);
   }
 
+  @Tag("slow")
   @Test
   void declaredWorkIsWrongAndJobsEndAtTheTruth() {
     for (String policy : List.of("fifo", "pollux")) {
@@ -123,6 +124,7 @@ final class AdversityTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void lateReportsTellOfModelsLater() {
     double prompt = replay(reporting(0, 0), "pollux", four("elastic"), 1).firstModelSeconds();
@@ -131,6 +133,7 @@ final class AdversityTest {
     assertThat(late.replay().jobs()).hasSize(4);
   }
 
+  @Tag("slow")
   @Test
   void progressThatIsKnownLateNeverRunsBack() {
     Seen late = replay(reporting(0.3, 50), "pollux", four("elastic"), 1);
@@ -145,6 +148,7 @@ final class AdversityTest {
     assertThat(last).hasSize(4);
   }
 
+  @Tag("slow")
   @Test
   void lostReportsMakeNewsRarer() {
     Seen all = replay(reporting(0, 0), "pollux", four("elastic"), 1);
@@ -152,6 +156,7 @@ final class AdversityTest {
     assertThat(news(few)).isPositive().isLessThan(news(all) / 2);
   }
 
+  @Tag("slow")
   @Test
   void whatALongSilenceLeavesFitsIntoAReport() {
     Workload one =
@@ -211,6 +216,7 @@ final class AdversityTest {
     assertThat(Stragglers.NONE.slowdowns(3, 1)).containsOnly(1);
   }
 
+  @Tag("slow")
   @Test
   @Tag("never-retried")
   void sameSeedSameAdversity() {

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A cluster that follows advice on its size. */
@@ -105,6 +106,7 @@ final class AutoscalingTest {
     assertThat(seen.replay().jobs()).allMatch(job -> job.restarts() == 0);
   }
 
+  @Tag("slow")
   @Test
   void staysWithinItsRangeUnderAnyPolicy() {
     for (String policy : List.of("pollux", "sia", "tiresias")) {

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,6 +50,7 @@ final class BudgetReplayTest {
 
   private record Held(int slots, Instant since) {}
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(strings = {"kastor", "pollux", "fifo"})
   void noDayHoldsMoreThanItsBudget(String policy) {
@@ -64,6 +66,7 @@ final class BudgetReplayTest {
     assertThat(replay.jobs()).hasSize(4).allMatch(job -> job.finishSeconds() > 0);
   }
 
+  @Tag("slow")
   @Test
   void jobsOfASpentBudgetComeAfterAllOthersUntilTheNextPeriod() {
     List<Workload.Job> all = new ArrayList<>(jobs("night"));
@@ -78,6 +81,7 @@ final class BudgetReplayTest {
     assertThat(priorities(seen, "day")).containsExactly(3);
   }
 
+  @Tag("slow")
   @Test
   void aBudgetThatIsNeverSpentChangesNothing() {
     Replay with =

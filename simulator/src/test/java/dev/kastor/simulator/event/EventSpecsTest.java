@@ -14,9 +14,11 @@ import dev.kastor.traces.Workload.Category;
 import dev.kastor.traces.measured.SiaApplications;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class EventSpecsTest {
+  @Tag("slow")
   @Test
   void aJobKnowsTheSpeedsOfItsGpuTypesFromTheirProfiles() throws Exception {
     Application application =
@@ -37,6 +39,7 @@ final class EventSpecsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void replicasAreAsLargeAsTheApplicationWasMeasuredWithOrAsTheJobSays() throws Exception {
     Map<String, Application> applications =

@@ -13,6 +13,7 @@ import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Jobs that take whole nodes among small ones: the shipped workload {@code gangs-200}. */
@@ -36,6 +37,7 @@ final class GangsTest {
         .run();
   }
 
+  @Tag("slow")
   @Test
   void wholeNodesAreFoundNearlyAsIfNodesHadNoBounds() throws TraceException {
     Replay usual = replay("8x8", "kastor");

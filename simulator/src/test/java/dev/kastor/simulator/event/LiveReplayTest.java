@@ -31,6 +31,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -130,6 +131,7 @@ final class LiveReplayTest {
   }
 
   /** Speeds were learned from reports before; what is learned later may move an end a little. */
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(strings = {"kastor", "pollux"})
   void goesOnAsTheReplayDid(String name) {
@@ -181,6 +183,7 @@ final class LiveReplayTest {
   }
 
   /** Where nothing has to be learned, nothing may differ. */
+  @Tag("slow")
   @Test
   void sameOrderAndEndsWhereSpeedsAreKnown() {
     String name = "fifo";
@@ -234,6 +237,7 @@ final class LiveReplayTest {
   }
 
   /** A start that is minutes away is told as exactly where the last end is a day away. */
+  @Tag("slow")
   @Test
   void roundsAreAsOnTheClusterAtFirstAndFurtherApartLater() {
     List<Double> usual = new ArrayList<>();

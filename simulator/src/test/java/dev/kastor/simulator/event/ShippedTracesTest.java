@@ -19,6 +19,7 @@ import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -57,6 +58,7 @@ final class ShippedTracesTest {
         .run();
   }
 
+  @Tag("slow")
   @Test
   void sizesThatAdaptBeatStaticOnes() throws TraceException {
     Replay fifo = replay(EventSettings.defaults(), "mixed-40", "fifo");
@@ -64,6 +66,7 @@ final class ShippedTracesTest {
     assertThat(pollux.averageSeconds()).isLessThan(fifo.averageSeconds());
   }
 
+  @Tag("slow")
   @Test
   void knowingTheFutureBeatsOrderOfArrival() throws TraceException {
     Replay fifo = replay(EventSettings.defaults(), "mixed-40", "fifo");
@@ -71,6 +74,7 @@ final class ShippedTracesTest {
     assertThat(srtf.averageSeconds()).isLessThan(fifo.averageSeconds());
   }
 
+  @Tag("slow")
   @Test
   void dearRescalingIsUsedLess() throws TraceException {
     EventSettings dear =
@@ -80,6 +84,7 @@ final class ShippedTracesTest {
   }
 
   /** With rounds of a minute and the artifact's cost of any change, only the instants differ. */
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(strings = {"fifo", "tiresias", "optimus"})
   void isNearTheTickByTickReplayUnderItsRules(String policy) throws Exception {

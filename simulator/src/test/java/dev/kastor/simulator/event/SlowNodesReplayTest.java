@@ -94,6 +94,7 @@ final class SlowNodesReplayTest {
     return drawn;
   }
 
+  @Tag("slow")
   @Test
   void slowNodesAreFound() {
     areFound(1);
@@ -126,6 +127,7 @@ final class SlowNodesReplayTest {
   }
 
   /** One replay proves nothing: who gets which nodes when is a matter of seconds. */
+  @Tag("slow")
   @Test
   void twoSlowNodesOfEightCostLessThanWhereNobodyKnowsThem() {
     Stragglers two = new Stragglers(0.25, 2);
@@ -144,6 +146,7 @@ final class SlowNodesReplayTest {
     assertThat(known).isBetween(undisturbed, 0.97 * unknown);
   }
 
+  @Tag("slow")
   @Test
   void noiseOfStepTimesMakesNoNodeSlow() {
     makesNoNodeSlow(3);

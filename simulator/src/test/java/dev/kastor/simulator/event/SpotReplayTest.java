@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that cost money, half of them cheaper ones that may be taken away. */
@@ -96,6 +97,7 @@ final class SpotReplayTest {
     assertThat(replay.nodeMoney()).isCloseTo(hours * (4 - 3.0 / 7), within(0.15 * hours));
   }
 
+  @Tag("slow")
   @Test
   void aPriceOfTimeSavesMoneyForALittleTime() throws TraceException {
     Replay usual = shipped("mixed-40.csv", HALF_SPOT, "kastor", 1, 1);
@@ -114,6 +116,7 @@ final class SpotReplayTest {
   }
 
   /** The gain is 4.5 % here (20 seeds); on a cluster of twice the size it is none. */
+  @Tag("slow")
   @Test
   void toReckonWithInterruptionsIsNotWorseThanToIgnoreThem() throws TraceException {
     double perDay = 48;

@@ -48,6 +48,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -179,6 +180,7 @@ final class RecordingTest {
   private static final Elasticity ONE = new Elasticity.Rigid(1);
 
   /** Those that took longer than their model says, do so in the replay. */
+  @Tag("slow")
   @Test
   void jobsDoTheWorkThatTheyDidAndNoMore() throws Exception {
     RecordingDocument document =
@@ -197,6 +199,7 @@ final class RecordingTest {
         .containsExactly("team/whole", "team/early", "team/killed", "team/going");
   }
 
+  @Tag("slow")
   @Test
   void saysHowFarItIsFromWhatHappened() throws Exception {
     RecordingDocument document =
@@ -238,6 +241,7 @@ final class RecordingTest {
     assertThat(replay.jobs().getLast().completionSeconds()).isCloseTo(215, within(1.0));
   }
 
+  @Tag("slow")
   @Test
   void policiesMayResizeWhatWasElastic() throws Exception {
     Elasticity elastic = new Elasticity.Elastic(1, 2, new AllowedReplicas.Any());
@@ -258,6 +262,7 @@ final class RecordingTest {
         .isCloseTo(215, within(1.0));
   }
 
+  @Tag("slow")
   @Test
   void whatCannotBeReplayedIsLeftOutAndSaid() throws Exception {
     RecordingDocument document =

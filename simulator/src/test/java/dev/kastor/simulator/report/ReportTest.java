@@ -26,6 +26,7 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -54,6 +55,7 @@ final class ReportTest {
     outcomes = Simulate.prepare(runs).all(1, RunListener.NONE);
   }
 
+  @Tag("slow")
   @Test
   void drawsEveryPictureWithMoreThanOneColour() throws Exception {
     List<Path> files = Charts.write(outcomes, folder);
@@ -82,6 +84,7 @@ final class ReportTest {
     return Math.abs(red - blue) > 60;
   }
 
+  @Tag("slow")
   @Test
   void thePageNeedsNothingElse() throws Exception {
     Path page = folder.resolve("report.html");

@@ -60,6 +60,7 @@ final class SimulateTest {
     return runs.toString();
   }
 
+  @Tag("slow")
   @Test
   @Tag("never-retried")
   void sameSeedGivesTheSameBytesOnAnyNumberOfThreads() throws Exception {
@@ -104,6 +105,7 @@ final class SimulateTest {
     assertThat(json.at("/finishTimeFairness/worst").asDouble()).isPositive();
   }
 
+  @Tag("slow")
   @Test
   void saysWhatWasSpentWhereNodesHavePrices() throws Exception {
     Outcome outcome =
@@ -152,6 +154,7 @@ final class SimulateTest {
     return Offset.offset(1e-6);
   }
 
+  @Tag("slow")
   @Test
   void sizesThatAdaptBeatStaticOnes() throws Exception {
     String mixed = TRACES.resolve("workloads/mixed-40.csv").toString();
@@ -177,6 +180,7 @@ final class SimulateTest {
     assertThat(fairness.ratios().getLast()).isGreaterThan(fairness.ratios().getFirst());
   }
 
+  @Tag("slow")
   @Test
   void familyMemoryIsOffUnlessAskedForAndStatedInResults() throws Exception {
     Run alone = run(TRACES.resolve("workloads/mixed-40.csv").toString(), "pollux", 1);

@@ -19,6 +19,7 @@ import dev.kastor.traces.measured.PolluxApplications;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What policies may decide of a job, and believe of its batch, in Pollux's mode. */
@@ -46,6 +47,7 @@ final class PolluxCategoriesTest {
     return new PolluxRules(CLUSTER).spec(job, application, control);
   }
 
+  @Tag("slow")
   @Test
   void categoriesBoundWhatAPolicyMayDecide() throws Exception {
     JobSpec rigid = spec(job("cifar10", 6, 2048, Category.RIGID), Control.SIZE_AND_BATCH);
@@ -61,6 +63,7 @@ final class PolluxCategoriesTest {
     assertThat(oneBatch.elasticity()).isInstanceOf(Elasticity.Elastic.class);
   }
 
+  @Tag("slow")
   @Test
   void anUntunedJobMayBelieveInAnyBatch() throws Exception {
     BatchLimits limits =
@@ -71,6 +74,7 @@ final class PolluxCategoriesTest {
     assertThat(fixed.targetGlobalBatch()).isEqualTo(fixed.initialGlobalBatch());
   }
 
+  @Tag("slow")
   @Test
   void siaBelievesInTheBatchThatAJobWasTunedFor() throws Exception {
     Replay replay =

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Rigid, strong-scaling and pipelined jobs under Sia. */
@@ -67,6 +68,7 @@ final class SiaCategoriesTest {
     return given;
   }
 
+  @Tag("slow")
   @Test
   void rigidJobsKeepTheirSizeAndStrongScalingOnesTheirBound() throws Exception {
     Map<String, List<Allocation>> given =
@@ -79,6 +81,7 @@ final class SiaCategoriesTest {
     assertThat(given.get("free")).anyMatch(one -> one.replicas() > 4);
   }
 
+  @Tag("slow")
   @Test
   void pipelinesGetWholeReplicasOnTypesThatHoldThem() throws Exception {
     Map<String, List<Allocation>> given =
@@ -91,6 +94,7 @@ final class SiaCategoriesTest {
     assertThat(given.get("gpt")).anyMatch(one -> one.slots() > 8);
   }
 
+  @Tag("slow")
   @Test
   void saysWhichTypesAnApplicationWasMeasuredOn() throws Exception {
     Map<String, Application> applications =

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.simulator.replay.ClusterShape;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class SiaRulesTest {
@@ -14,6 +15,7 @@ final class SiaRulesTest {
     return new Placement(type, slots, 1);
   }
 
+  @Tag("slow")
   @Test
   void onlyAnotherTypeOrOtherCountsByNodeAreARestart() {
     assertThat(rules.pauses(on("aws", 4, 4), on("aws", 4, 4))).isFalse();

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What jobs declare, and how policies see it, in the modes of the published simulators. */
@@ -69,6 +70,7 @@ final class TickConditionsTest {
     return totals;
   }
 
+  @Tag("slow")
   @Test
   void declaredWorkIsWrongAndJobsEndAtTheTruth() throws TraceException {
     TickSettings exact = TickSettings.of(Mode.POLLUX);
@@ -87,6 +89,7 @@ final class TickConditionsTest {
     assertThat(totals(wrong)).doesNotContainAnyElementsOf(totals(truth));
   }
 
+  @Tag("slow")
   @Test
   void policiesSeeQueuesAndTimeSinceTheLastChange() throws TraceException {
     List<Snapshot> seen = new ArrayList<>();

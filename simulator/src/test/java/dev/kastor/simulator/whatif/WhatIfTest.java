@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class WhatIfTest {
@@ -134,6 +135,7 @@ final class WhatIfTest {
   }
 
   /** As the operator does: the jobs go on when the next period of the budget begins. */
+  @Tag("slow")
   @Test
   void aQueueWhoseBudgetIsSpentGoesOnWithItsNextPeriod() {
     Instant next = NOW.plus(Duration.ofDays(3));

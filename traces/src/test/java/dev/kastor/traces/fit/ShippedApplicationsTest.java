@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The shipped applications behave as the measurements that they were fitted to. */
@@ -24,6 +25,7 @@ final class ShippedApplicationsTest {
   private static final List<int[]> PLACEMENTS =
       List.of(new int[] {1}, new int[] {2}, new int[] {4}, new int[] {4, 4});
 
+  @Tag("slow")
   @Test
   void stepTimesAreThoseOfTheMeasurements() throws TraceException {
     Map<String, Application> measured = Applications.read(PublishedTraces.path("sia/profiles"));

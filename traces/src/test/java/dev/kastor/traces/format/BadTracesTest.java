@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -86,6 +87,7 @@ final class BadTracesTest {
 
   @TempDir private Path folder = Path.of("");
 
+  @Tag("slow")
   @ParameterizedTest
   @MethodSource("cases")
   void namesThePlaceAndTheRemedy(Case bad) throws IOException {

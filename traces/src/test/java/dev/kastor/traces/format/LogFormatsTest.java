@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -323,6 +324,7 @@ final class LogFormatsTest {
         .hasMessageContainingAll("lsf", "philly", "slurm", "kubernetes", "swf", "kastor");
   }
 
+  @Tag("slow")
   @Test
   void aConvertedLogReadsBackTheSame() throws IOException, TraceException {
     Workload philly = read(file("cluster_job_log", PHILLY)).workload();

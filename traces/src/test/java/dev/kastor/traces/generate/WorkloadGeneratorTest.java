@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -56,6 +57,7 @@ final class WorkloadGeneratorTest {
     return (long) (job.submitSeconds() / 86_400) % 7 == day;
   }
 
+  @Tag("slow")
   @Test
   void phillyHasTheSizesDurationsAndOutcomesOfTheStudy() {
     Workload philly = WorkloadGenerator.durations(ClusterStudies.PHILLY, options(MANY, 14, 1));
@@ -72,6 +74,7 @@ final class WorkloadGeneratorTest {
         .isCloseTo(0.0029, within(0.001));
   }
 
+  @Tag("slow")
   @Test
   void phillyIsBusierOnWorkingDaysAndInTheMorningOfItsClock() {
     Workload philly = WorkloadGenerator.durations(ClusterStudies.PHILLY, options(MANY, 14, 1));
@@ -81,6 +84,7 @@ final class WorkloadGeneratorTest {
     assertThat(share(philly, j -> submittedAtHour(j, 14))).isCloseTo(0.64 / 24, within(0.004));
   }
 
+  @Tag("slow")
   @Test
   void heliosHasTheMeansMediansAndOutcomesOfTheStudy() {
     Workload helios = WorkloadGenerator.durations(ClusterStudies.HELIOS, options(MANY, 14, 1));

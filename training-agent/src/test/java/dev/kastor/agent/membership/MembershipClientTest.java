@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -54,6 +55,7 @@ class MembershipClientTest {
         connection, JOB, new LocalReplica("job-0", "127.0.0.1:7"), LONG_POLL);
   }
 
+  @Tag("slow")
   @Test
   void becomesAMemberAsSoonAsItIsReady() throws Exception {
     operator.want(new BatchPlan(8, 1), List.of("job-0"));
@@ -71,6 +73,7 @@ class MembershipClientTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void needsNoNewConnectionForEachChange() throws Exception {
     operator.want(new BatchPlan(8, 0), List.of("job-0"));
@@ -99,6 +102,7 @@ class MembershipClientTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void keepsTheNewestWhileTheOperatorIsAwayAndCatchesUp() throws Exception {
     operator.want(new BatchPlan(8, 0), List.of("job-0"));

@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,6 +37,7 @@ final class GradientExchangeTest {
   }
 
   /** Each member's gradient becomes known in pieces of its own, and all get the same sum. */
+  @Tag("slow")
   @ParameterizedTest
   @CsvSource({"1, 700000", "2, 700000", "3, 524288", "3, 5", "2, 0"})
   void sumsWhateverPiecesItIsGiven(int size, int length) throws Exception {
@@ -68,6 +70,7 @@ final class GradientExchangeTest {
     rings.forEach(Ring::close);
   }
 
+  @Tag("slow")
   @Test
   void theEndIsExchangedBeforeTheBeginningIsKnown() throws Exception {
     List<Ring> rings = rings(2);

@@ -59,6 +59,7 @@ class SealTest {
     assertThat(different).hasSize(frames.size());
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void opensNoFrameOfWhichABitIsChanged(RingCipher cipher) {

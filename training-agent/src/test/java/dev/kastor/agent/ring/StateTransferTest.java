@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class StateTransferTest {
@@ -41,6 +42,7 @@ class StateTransferTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void bringsTheSameBytesFromAllDonorsToAllThatAreBehind() throws Exception {
     listen(5);

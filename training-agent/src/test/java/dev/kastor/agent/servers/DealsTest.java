@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -186,6 +187,7 @@ class DealsTest {
     return (double) nanos / SECOND / steps;
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @CsvSource({"0,1,2", "1,2,0", "2,0,1"})
   void aBackupWorkerHidesOneThatIsTenTimesSlower(int first, int second, int third) {
@@ -206,6 +208,7 @@ class DealsTest {
   }
 
   /** Workers that come, go, are slow and give no numbers, at random. */
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
   void eachExampleCountsOnceWhateverHappens(int kind) {

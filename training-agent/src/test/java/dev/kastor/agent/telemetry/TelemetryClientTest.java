@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +58,7 @@ class TelemetryClientTest {
     return new Switch(generation, 1, 2, Switch.Cause.RESCALE, 0.1);
   }
 
+  @Tag("slow")
   @Test
   void losesNothingWhileTheOperatorIsAway() throws Exception {
     operator.away(true);
@@ -81,6 +83,7 @@ class TelemetryClientTest {
     assertThat(reports).anySatisfy(report -> assertThat(report.trainingLoss()).isEqualTo(2.5));
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
   void anOperatorOfAnOlderProtocolGetsNoFieldThatItDoesNotKnow(int protocol) throws Exception {
@@ -101,6 +104,7 @@ class TelemetryClientTest {
     assertThat(report.outcome()).isEqualTo(DONE);
   }
 
+  @Tag("slow")
   @Test
   void tellsASuccessorAllThatItMeasured() throws Exception {
     try (TelemetryClient telemetry = start(Duration.ofMillis(5))) {
@@ -128,6 +132,7 @@ class TelemetryClientTest {
         .sum();
   }
 
+  @Tag("slow")
   @Test
   void boundsWhatItKeeps() throws Exception {
     try (TelemetryClient telemetry = start(Duration.ofHours(1))) {
@@ -143,6 +148,7 @@ class TelemetryClientTest {
     assertThat(WireJson.write(report).length).isLessThan(TelemetryReport.MAX_BYTES);
   }
 
+  @Tag("slow")
   @Test
   void readsTheTokenAnewForEachReport() throws Exception {
     try (TelemetryClient telemetry = start(Duration.ofHours(1))) {
@@ -155,6 +161,7 @@ class TelemetryClientTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void saysNothingUntilThereIsAStatus() throws Exception {
     try (TelemetryClient telemetry = start(Duration.ofMillis(1))) {
@@ -163,6 +170,7 @@ class TelemetryClientTest {
     assertThat(operator.reports()).isEmpty();
   }
 
+  @Tag("slow")
   @Test
   void terminationMessageIsTheOutcome() throws Exception {
     Path file = Files.writeString(folder.resolve("termination"), "older and longer".repeat(99));

@@ -196,6 +196,7 @@ class DeviceTrainingTest {
   }
 
   /** Whatever happens in whatever order, neither the host's nor the device's newest are lost. */
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
   @Tag("never-retried")
@@ -232,6 +233,7 @@ class DeviceTrainingTest {
   }
 
   /** Joiners, deaths and a stop, where every second replica has a device. */
+  @Tag("slow")
   @Test
   @Tag("never-retried")
   void replicasOfBothKindsKeepTheSameBits() throws Exception {
@@ -245,6 +247,7 @@ class DeviceTrainingTest {
   }
 
   /** All are gone, and what they were saved as is where others go on. */
+  @Tag("slow")
   @Test
   void aCheckpointHasWhatTheDeviceHad() throws Exception {
     float[] stopped;

@@ -132,6 +132,7 @@ class ExampleStreamTest {
     return replica.state().section(TrainingState.CURSOR).longs()[0];
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(
       strings = {"random:keep=1", "backprop:beta=0:wholeEpochs=0", "backprop:wholeEpochs=1000"})
@@ -165,6 +166,7 @@ class ExampleStreamTest {
     return section.values().toArray(ValueLayout.JAVA_BYTE);
   }
 
+  @Tag("slow")
   @Test
   void theChoiceIsTheSameForAllReplicasAndPasses() throws Exception {
     String selector = "backprop:beta=2:wholeEpochs=1";
@@ -183,6 +185,7 @@ class ExampleStreamTest {
     assertThat(choices(members[3])).isEqualTo(choices(one));
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @CsvSource({
     "random:keep=0.5, 0.5",
@@ -212,6 +215,7 @@ class ExampleStreamTest {
         .isEqualTo((1000 + 3 * 1000 * 0.5) / 16);
   }
 
+  @Tag("slow")
   @Test
   void aJoinerGoesOnWithTheSameBits() throws Exception {
     Replica first = replica("backprop:wholeEpochs=0", RATE);

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -71,6 +72,7 @@ class NotFiniteTest {
     return reports.isEmpty() ? 0 : reports.getLast().progress().step();
   }
 
+  @Tag("slow")
   @Test
   void aNaNOfOneMemberIsThatMembersFailureAndTheOthersGoOn() throws Exception {
     start(3);
@@ -96,6 +98,7 @@ class NotFiniteTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aNaNThatDoesNotComeAgainCostsAStepAlone() throws Exception {
     start(1);
@@ -106,6 +109,7 @@ class NotFiniteTest {
     assertThat(replicas.getFirst().outcome().kind()).isEqualTo(Outcome.Kind.STOPPED);
   }
 
+  @Tag("slow")
   @Test
   void failsForGoodWhenNoMembersGradientIsFinite() throws Exception {
     start(2);
@@ -119,6 +123,7 @@ class NotFiniteTest {
   }
 
   /** Nobody knows whose fault it is, so the job goes back to its checkpoint. */
+  @Tag("slow")
   @Test
   void failsWhenASumIsNotFiniteThoughAllOfItIs() throws Exception {
     start(2);

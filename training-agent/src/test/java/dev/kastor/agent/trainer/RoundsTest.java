@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -235,6 +236,7 @@ class RoundsTest {
   }
 
   /** Of so small a model the probe holds all coordinates, and the parameters do not move. */
+  @Tag("slow")
   @Test
   void theNoiseIsThatOfTheFirstStepOfEachRound() throws Exception {
     SummedReplicas rounds =

@@ -52,6 +52,7 @@ class TrainedBitsTest {
 
   @TempDir private Path folder;
 
+  @Tag("slow")
   @Test
   void defaultsTrainToTheBitsOfTheGoldenFile() throws Exception {
     List<String> lines = new ArrayList<>();

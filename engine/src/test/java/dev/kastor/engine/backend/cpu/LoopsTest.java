@@ -7,6 +7,7 @@ import dev.kastor.engine.graph.Primitive.Binary;
 import dev.kastor.engine.graph.Primitive.Unary;
 import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Functions that are computed in another way than the JDK's. */
@@ -38,6 +39,7 @@ class LoopsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void functionsAreAccurateToTheLastPlace() {
     accurate(Unary.Kind.EXP, 87, Math::exp);

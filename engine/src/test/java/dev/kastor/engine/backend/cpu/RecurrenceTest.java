@@ -12,6 +12,7 @@ import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.op.Recurrent;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -45,6 +46,7 @@ class RecurrenceTest {
     return ((CpuBackend.Availability.Available) CpuBackend.load(threads)).backend();
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @EnumSource(Recurrent.Cell.class)
   void threadsShareABatchOfAnySize(Recurrent.Cell cell) {

@@ -9,6 +9,7 @@ import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Type;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -21,6 +22,7 @@ class StridedConvolutionTest {
    * Many times: a kernel that writes beyond its scratchpad ends the process (glibc finds the heap
    * corrupted) only where the scratchpad begins in the second half of 128 bytes.
    */
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 6, 12, 16, 20})
   void anyNumberOfChannelsAgreesWithTheReference(int channels) {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Loops that several threads share. */
@@ -80,6 +81,7 @@ class TeamTest {
     assertThat(ended.get()).isEqualTo(2);
   }
 
+  @Tag("slow")
   @Test
   void threadsDoNotChangeABit() {
     Node x = Node.input("x", Type.f32(96, 32, 64));

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,6 +17,7 @@ final class NativeLibraryTest {
 
   @TempDir private Path folder;
 
+  @Tag("slow")
   @Test
   void foldersComeBeforeTheSystemWhateverTheVersion() throws Exception {
     assumeThat(NativeLibrary.find(List.of("libnone.so.13", SOME), null))

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class TableProductsTest {
@@ -52,6 +53,7 @@ class TableProductsTest {
         reference.evaluate(all(early), values), reference.evaluate(all(plain), values), 1e-12);
   }
 
+  @Tag("slow")
   @Test
   void everyBackendAgrees() {
     Node numbers = numbers(2, 6);

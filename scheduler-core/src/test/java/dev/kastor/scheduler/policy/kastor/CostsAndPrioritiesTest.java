@@ -73,6 +73,7 @@ final class CostsAndPrioritiesTest {
         .isGreaterThanOrEqualTo(free.allocation(high.id()).replicas());
   }
 
+  @Tag("slow")
   @Test
   void inNoSceneDoLowerJobsGainByTheirCostsOverAHigherOne() {
     lowerJobsGainNothing(SCENES);

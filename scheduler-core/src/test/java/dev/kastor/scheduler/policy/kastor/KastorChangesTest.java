@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 final class KastorChangesTest {
   private static final int SCENES = 1500;
 
+  @Tag("slow")
   @Test
   void isNeverWorseByItsOwnObjectiveThanKeepingTodaysAllocation() {
     int compared = 0;
@@ -48,6 +49,7 @@ final class KastorChangesTest {
         && left.size() == snapshot.nodes().size();
   }
 
+  @Tag("slow")
   @Test
   void leavesJobsAloneThatHaveOnlyJustChanged() {
     int fresh = 0;
@@ -77,6 +79,7 @@ final class KastorChangesTest {
     return node != null && offers.find(pools.poolOf()[node], job.allocation().slots()) >= 0;
   }
 
+  @Tag("slow")
   @Test
   void leavesPinnedJobsAlone() {
     for (int seed = 0; seed < SCENES; seed++) {
@@ -141,6 +144,7 @@ final class KastorChangesTest {
     assertThat(restless).as("scenes that still change after six rounds").isLessThan(SCENES / 30);
   }
 
+  @Tag("slow")
   @Test
   void leavesNoSlotsFreeThatAWaitingJobCouldTake() {
     for (int seed = 0; seed < SCENES; seed++) {

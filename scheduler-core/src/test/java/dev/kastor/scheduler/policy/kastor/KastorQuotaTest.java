@@ -39,6 +39,7 @@ final class KastorQuotaTest {
     return new Snapshot(scene.now(), scene.nodes(), scene.jobs(), queues);
   }
 
+  @Tag("slow")
   @Test
   @Tag("never-retried")
   void keepsQuotasByItself() {

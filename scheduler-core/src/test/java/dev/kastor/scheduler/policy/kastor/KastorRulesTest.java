@@ -24,6 +24,7 @@ final class KastorRulesTest {
     return new KastorPolicy(TestOptions.USUAL).plan(snapshot);
   }
 
+  @Tag("slow")
   @Test
   @Tag("never-retried")
   void keepsCapacityBoundsTypesAndPins() {
@@ -44,6 +45,7 @@ final class KastorRulesTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void givesNewAllocationsOneGpuTypeOnly() {
     givesOneGpuType(SCENES);
@@ -72,6 +74,7 @@ final class KastorRulesTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void saysWhyInFiniteNumbers() {
     saysWhy(SCENES);

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -108,6 +109,7 @@ final class MoneyTest {
     assertThat(pools.kinds().getFirst().pricePerSlotHour()).isEqualTo(3);
   }
 
+  @Tag("slow")
   @Test
   void equalPricesChangeNothing() {
     int compared = 0;
@@ -155,6 +157,7 @@ final class MoneyTest {
     return new Snapshot(snapshot.now(), nodes, snapshot.jobs(), snapshot.queues());
   }
 
+  @Tag("slow")
   @Test
   void plansStayValidAndNeverWorseThanKeepingWhateverTimeIsWorth() {
     int settled = 0;

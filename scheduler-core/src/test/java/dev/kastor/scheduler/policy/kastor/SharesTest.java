@@ -6,6 +6,7 @@ import static org.assertj.core.data.Offset.offset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Dividing slots among random bids of fixed values. */
@@ -25,6 +26,7 @@ final class SharesTest {
     return random.ints(pools, 0, 13).toArray();
   }
 
+  @Tag("slow")
   @Test
   void moreBudgetIsNeverWorseAndNothingIsBetterThanTheBound() {
     int bettered = 0;

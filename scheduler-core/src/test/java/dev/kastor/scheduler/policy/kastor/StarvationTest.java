@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,6 +63,7 @@ final class StarvationTest {
     }
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 10, 100})
   void itGetsItsTurnOnceItsRatioIsWorthThePrice(int others) {

@@ -27,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -77,6 +78,7 @@ final class PolluxGpuTypesTest {
         false);
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void neverMixesTypesNorLeavesThoseOfTheJob(boolean faithful) {

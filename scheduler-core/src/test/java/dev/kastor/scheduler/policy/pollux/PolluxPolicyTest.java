@@ -18,6 +18,7 @@ import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class PolluxPolicyTest {
@@ -120,6 +121,7 @@ final class PolluxPolicyTest {
     assertThat(first.allocation(two.id()).replicas()).isEqualTo(4);
   }
 
+  @Tag("slow")
   @Test
   void faithfulSearchAlsoSharesTheCluster() {
     JobState one = job("a").model(TestJob.SCALABLE, 8).build();

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class MultipleChoiceTest {
@@ -45,6 +46,7 @@ final class MultipleChoiceTest {
     return cost;
   }
 
+  @Tag("slow")
   @Test
   void tableAndGeneralSolverFindTheSameCost() {
     SplittableRandom random = new SplittableRandom(5);
@@ -62,6 +64,7 @@ final class MultipleChoiceTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void leavesProgramsTooLargeForATableToTheGeneralSolver() {
     MultipleChoice program = program(new SplittableRandom(6), 40, 64, 64, 64);

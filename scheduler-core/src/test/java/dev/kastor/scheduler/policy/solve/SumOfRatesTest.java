@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class SumOfRatesTest {
@@ -50,6 +51,7 @@ final class SumOfRatesTest {
     assertThat(shares[1]).containsExactly(new double[] {1, 0}, within(1e-4));
   }
 
+  @Tag("slow")
   @Test
   void staysFeasibleAndSharesAlikeAmongEqualJobs() {
     SplittableRandom random = new SplittableRandom(3);
