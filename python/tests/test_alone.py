@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ from kastor.errors import UsageError  # noqa: E402
 from kastor.noise import NoiseScaleEstimator  # noqa: E402
 from kastor.protocol import BatchPlan  # noqa: E402
 from kastor.sampler import ElasticSampler  # noqa: E402
+from kastor.torch.rates import rule_for  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -200,10 +205,10 @@ def test_state_of_the_script_is_part_of_the_training() -> None:
         def load_state_dict(self, state: Any) -> None:
             self.value = state["value"]
 
-    model, optimizer, _ = objects()
+    model, optimizer, scheduler = objects()
     job = kastor.init()
     best = Best()
-    job.prepare(model, optimizer, best=best)
+    job.prepare(model, optimizer, scheduler, best=best)
     next(iter(job.loader(Data(), batch_size=10)))
     state = job._training.members.state
     assert state is not None
@@ -211,6 +216,85 @@ def test_state_of_the_script_is_part_of_the_training() -> None:
     best.value = 2.0
     state.restore_checkpoint(saved)
     assert best.value == 1.0
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        torch.optim.lr_scheduler.ChainedScheduler,
+        lambda parts: torch.optim.lr_scheduler.SequentialLR(parts[0].optimizer, parts, [3]),
+    ],
+)
+def test_a_scheduler_of_several_is_given_as_one(join: Callable[[list[Any]], Any]) -> None:
+    model, optimizer, _ = objects()
+    parts = [torch.optim.lr_scheduler.LinearLR(optimizer, 0.1), torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)]
+    job = kastor.init()
+    job.prepare(model, optimizer, join(parts), first=_)
+    next(iter(job.loader(Data(), batch_size=10)))
+
+
+def test_a_mean_leaves_out_what_has_no_weight() -> None:
+    job = kastor.init()
+    assert math.isnan(job.average(math.nan, weight=0))
+    assert job.average(3.0, weight=2) == 3.0
+    assert job.sum(torch.tensor(2.5)) == 2.5
+
+
+def test_a_process_that_imports_the_script_is_no_replica(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+import multiprocessing, os
+import kastor.torch as kastor
+from kastor.errors import ConfigError
+
+if __name__ != "__main__":
+    os.environ["KASTOR_OPERATOR_URL"] = "http://127.0.0.1:1"  # With nothing else that a replica needs.
+job = kastor.init()
+
+def trains():
+    try:
+        kastor.init()
+    except ConfigError as e:
+        os.write(1, f"a replica: {str(e)[:20]}".encode())
+        os._exit(3)
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context("spawn").Process(target=trains)
+    process.start()
+    process.join()
+    print(process.exitcode)
+"""
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(kastor.__file__).parents[2])}
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout.startswith("a replica: ")
+    assert done.stdout.endswith("3\n"), done.stderr
+
+
+def test_takes_options_that_change_nothing() -> None:
+    loader = kastor.init().loader(Data(), batch_size=30, drop_last=True, persistent_workers=True)
+    assert len(loader) == 4
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "rule"),
+    [
+        *((torch.optim.SGD, "AdaScale"), (torch.optim.AdamW, "SquareRoot"), (torch.optim.RMSprop, "SquareRoot")),
+        *((torch.optim.Adadelta, None), (torch.optim.Rprop, None)),
+        (type("Mine", (torch.optim.Adam,), {}), "SquareRoot"),
+        (
+            type(
+                "Muon",
+                (torch.optim.Optimizer,),
+                {"__init__": lambda self, p, lr: torch.optim.Optimizer.__init__(self, p, {"lr": lr})},
+            ),
+            None,
+        ),
+    ],
+)
+def test_a_rule_for_the_rate_is_one_that_was_published(optimizer: Any, rule: str | None) -> None:
+    assert rule_for(optimizer(torch.nn.Linear(2, 2).parameters(), lr=0.1)) == rule
 
 
 # --- rules ---
@@ -297,6 +381,55 @@ def searches_lines() -> None:
     kastor.init().prepare(model, torch.optim.LBFGS(model.parameters()))
 
 
+def makes_a_scheduler_late() -> None:
+    job, model, optimizer, _ = prepared()
+    late = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    for x, y in job.loader(Data(), batch_size=10):
+        turn(model, optimizer, late, x, y)
+
+
+def gives_one_of_two_schedulers() -> None:
+    job = kastor.init()
+    model, optimizer, scheduler = objects()
+    other = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+    job.prepare(model, optimizer, scheduler)
+    loader = job.loader(Data(), batch_size=50)
+    for _ in job.epochs(2):
+        for x, y in loader:
+            turn(model, optimizer, scheduler, x, y)
+        other.step(1.0)
+
+
+def has_sparse_gradients() -> None:
+    model = torch.nn.Sequential(torch.nn.Embedding(10, 4, sparse=True), torch.nn.Linear(4, 2))
+    kastor.init().prepare(model, torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def has_complex_parameters() -> None:
+    model = torch.nn.Module()
+    model.register_parameter("w", torch.nn.Parameter(torch.zeros(2, dtype=torch.cfloat)))
+    kastor.init().prepare(model, torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def has_parameters_without_a_shape() -> None:
+    model = torch.nn.Sequential(torch.nn.LazyLinear(4))
+    kastor.init().prepare(model, torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def has_no_rate() -> None:
+    model, optimizer, _ = objects()
+    optimizer.param_groups[0]["lr"] = None
+    kastor.init().prepare(model, optimizer)
+
+
+def logs_a_vector() -> None:
+    kastor.init().log(norms=torch.ones(3))
+
+
+def logs_a_word() -> None:
+    kastor.init().log(kind="large")  # type: ignore[arg-type]
+
+
 def trains_nothing() -> None:
     model, optimizer, _ = objects()
     kastor.init().prepare(model.requires_grad_(False), optimizer)
@@ -359,6 +492,17 @@ def finishes_before_it_begins() -> None:
         (prepares_twice, r"was called before.*one torch.nn.ModuleDict"),
         (has_parameters_outside, r"has parameters that the model has not"),
         (searches_lines, r"LBFGS takes several passes"),
+        (
+            makes_a_scheduler_late,
+            r"The StepLR of the optimizer is stepped, and prepare.. was not given it. Make it before",
+        ),
+        (gives_one_of_two_schedulers, r"The ReduceLROnPlateau of.*a second one as a named argument"),
+        (has_sparse_gradients, r"^0 \(Embedding\) has sparse gradients.*Leave sparse=True out"),
+        (has_complex_parameters, r"Parameter w is complex.*view_as_real"),
+        (has_parameters_without_a_shape, r"Parameter 0.weight has no shape yet. Run the model once"),
+        (has_no_rate, r"rate of group 0 is None.*Give the SGD a number as lr"),
+        (logs_a_vector, r"a tensor of shape \[3\] as 'norms', and takes one number"),
+        (logs_a_word, r"'large' as 'kind', and takes one number"),
         (trains_nothing, r"no parameter to train"),
         (forgets_to_prepare, r"before prepare\(\). Call job.prepare"),
         (loops_without_epochs, r"a second time without job.epochs\(\). Write"),

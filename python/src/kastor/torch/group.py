@@ -44,7 +44,7 @@ class Kind(IntEnum):
 
     JOIN = 1
     STEP = 2
-    MEAN = 3
+    SUM = 3
     END = 4
     PRINTS = 5
 

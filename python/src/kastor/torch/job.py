@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 import os
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from kastor.ending import EXIT_FAILED, exit_status, write_outcome
 from kastor.errors import PERMANENT, UsageError
 from kastor.protocol import Doing, Outcome, OutcomeKind
 from kastor.scalars import LOSS, ScalarFile, check_name
+from kastor.torch.checks import UnregisteredSchedulers, require_trainable
 from kastor.torch.drift import Drift
 from kastor.torch.loader import ElasticLoader
 from kastor.torch.patches import Patches
@@ -52,6 +54,14 @@ def _no_memory(examples: int | None) -> str:
     )
 
 
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value.detach() if isinstance(value, torch.Tensor) else value)
+    except (TypeError, ValueError, RuntimeError) as e:
+        kind = f"a tensor of shape {list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
+        raise UsageError(f"log() was given {kind} as {name!r}, and takes one number of a name.") from e
+
+
 class Job:
     """Job that a script takes part in, as one replica of it; made by :func:`kastor.torch.init`.
 
@@ -75,6 +85,7 @@ class Job:
         self._training.members.on_end = self._ended
         self._model: torch.nn.Module | None = None
         self._patches: Patches | None = None
+        self._schedulers: UnregisteredSchedulers
         self._loader: ElasticLoader | None = None
         self._rehearsed = self._looped = False
         self._outcome: Outcome | None = None
@@ -124,6 +135,7 @@ class Job:
                 "prepare() was called after a step of the optimizer. Call it before the first step, so that no replica"
                 " has trained alone."
             )
+        require_trainable(model, optimizer)
         wrong = [name for name in others if name in _RESERVED or not hasattr(others[name], "load_state_dict")]
         if wrong:
             raise UsageError(f"prepare() cannot register {', '.join(wrong)}: there is no load_state_dict().")
@@ -132,6 +144,7 @@ class Job:
             parts["scheduler"] = scheduler
         if scaler is not None:
             parts["scaler"] = scaler
+        self._schedulers = UnregisteredSchedulers(optimizer, [*parts.values(), *others.values()])
         self._training.prepare(model, optimizer, {**parts, **others})
         self._patches = Patches(self._training, optimizer, scheduler, scaler)
         self._model = model
@@ -198,6 +211,7 @@ class Job:
                 "The loader was iterated a second time without job.epochs(). Write `for epoch in job.epochs(n)`, so"
                 " that a replica that joins begins where the others are."
             )
+        self._schedulers.look()
         self._loader, self._looped = loader, True
         return self._training
 
@@ -276,13 +290,13 @@ class Job:
         nothing is logged, and a value that is not finite is left out.
 
         Raises:
-            UsageError: if a name is not allowed.
+            UsageError: if a name is not allowed, or a value is not one number.
         """
         for name in scalars:
             check_name(name)
         if self.rehearsing:
             return
-        values = {name: float(v.detach() if isinstance(v, torch.Tensor) else v) for name, v in scalars.items()}
+        values = {name: _number(name, value) for name, value in scalars.items()}
         if self._scalar_file is not None and self.rank == 0:
             self._scalar_file.write(self.step, values)
         loss = values.pop(LOSS, None)
@@ -314,8 +328,16 @@ class Job:
         return Subset(dataset, range(self.rank, len(dataset), self.replicas))
 
     def average(self, value: float | torch.Tensor, weight: float = 1.0) -> float:
-        """Mean of a number over the replicas, by weight; all of them must call it between two loops."""
-        return self._training.members.mean(float(value), float(weight))
+        """Mean of a number over the replicas, by weight; all of them must call it between two loops.
+
+        A value of weight 0 counts as absent, whatever it is: the mean over no examples is often NaN.
+        """
+        total, weights = self._training.members.sum(float(value) * float(weight) if weight else 0.0, float(weight))
+        return total / weights if weights else math.nan
+
+    def sum(self, value: float | torch.Tensor) -> float:
+        """Sum of a number over the replicas; all of them must call it between two loops."""
+        return self._training.members.sum(float(value), 0.0)[0]
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Writes the model's plain ``state_dict`` on rank 0, for ``torch.load``; a reader sees all or nothing."""

@@ -18,7 +18,9 @@ from kastor.sampler import ElasticSampler, Take
 if TYPE_CHECKING:
     from kastor.torch.job import Job
 
-_OWN_OPTIONS = ("sampler", "batch_sampler", "drop_last", "persistent_workers")
+_OWN_OPTIONS = ("sampler", "batch_sampler")
+# What scripts give a DataLoader, and is so here whatever they say: each example is trained on once, workers stay.
+_OF_NO_EFFECT = ("drop_last", "persistent_workers")
 _PR_SET_PDEATHSIG = 1
 
 
@@ -62,9 +64,10 @@ class ElasticLoader:
         wrong = [name for name in _OWN_OPTIONS if name in options]
         if wrong:
             raise UsageError(
-                f"loader() does not take {', '.join(wrong)}: the order of examples is Kastor's, nothing is dropped and"
-                " workers stay."
+                f"loader() does not take {', '.join(wrong)}: the order of examples is Kastor's, so that each is trained"
+                " on once. Leave it out; shuffle=False keeps the order of the data set."
             )
+        options = {name: value for name, value in options.items() if name not in _OF_NO_EFFECT}
         if len(dataset) < initial_batch:
             raise UsageError(
                 f"The data set has {len(dataset)} examples, fewer than one batch of {initial_batch}. Lower"
@@ -109,6 +112,7 @@ class ElasticLoader:
                     "The loop went round without optimizer.step(). Call it once for each batch that the loader gives:"
                     " it does nothing where gradients are still accumulated."
                 )
+            self._job._schedulers.require_unused()
         training.pass_examples = 0
         if training.pod is not None:
             # What follows a loop over batches is most often an evaluation.

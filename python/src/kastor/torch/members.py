@@ -273,14 +273,13 @@ class Members:
             self.learning_rate,
         )
 
-    def mean(self, value: float, weight: float) -> float:
-        """Mean over the members, by weight; over this replica alone where the group breaks meanwhile."""
-        rows = [[value * weight, weight]]
+    def sum(self, *values: float) -> list[float]:
+        """Sums over the members; of this replica's own values where the group breaks meanwhile."""
+        rows = [list(values)]
         if self.group is not None:
             try:
-                rows = self.group.rows(Kind.MEAN, rows[0])
+                rows = self.group.rows(Kind.SUM, rows[0])
             except BrokenGroupError as e:
-                log.warning("a mean is of this replica's own values alone")
+                log.warning("a mean or sum is of this replica's own values alone")
                 self.broke(e)
-        total = sum(row[1] for row in rows)
-        return sum(row[0] for row in rows) / total if total else math.nan
+        return [math.fsum(column) for column in zip(*(row[: len(values)] for row in rows), strict=True)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -58,7 +59,7 @@ def _patch_optimizer(scope: _Scope, optimizer: torch.optim.Optimizer) -> None:
     original_zero: Callable[..., Any] = optimizer.zero_grad
 
     @functools.wraps(original)
-    def step(closure: Callable[[], Any] | None = None, *args: Any, **kwargs: Any) -> Any:
+    def step(_: Any, closure: Callable[[], Any] | None = None, *args: Any, **kwargs: Any) -> Any:
         if not scope.in_turn:
             return original(closure, *args, **kwargs) if closure is not None else original(*args, **kwargs)
         # Frameworks run forward and backward in the closure.
@@ -79,7 +80,8 @@ def _patch_optimizer(scope: _Scope, optimizer: torch.optim.Optimizer) -> None:
             original_zero(*args, **kwargs)
         # In a turn, the beginning of each pass does it.
 
-    optimizer.step = step  # type: ignore[method-assign]
+    # A method, which is what a scheduler that is made later looks for.
+    optimizer.step = types.MethodType(step, optimizer)  # type: ignore[method-assign]
     optimizer.zero_grad = zero_grad  # type: ignore[method-assign]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import sys
 from pathlib import Path
 
 import torch
@@ -33,7 +34,12 @@ def init(seed: int = 0, log_dir: str | os.PathLike[str] | None = None, drift: st
         ConfigError: if the operator's variables are missing or wrong; the message names each.
         UsageError: if ``drift`` is neither.
         OSError: if the folder cannot be made.
+
+    In a process that multiprocessing spawns, such as a worker of a DataLoader, the script is imported once more, and
+    a call of it at the level of the module gives a job that does nothing: the replica is the process that spawned it.
     """
+    if _is_imported_by_a_child():
+        return Job(None, seed, torch.device("cpu"))
     device = torch.device("cpu")
     if torch.cuda.is_available():
         device = torch.device("cuda", torch.cuda.current_device())
@@ -53,6 +59,20 @@ def init(seed: int = 0, log_dir: str | os.PathLike[str] | None = None, drift: st
     except (ConfigError, UsageError, OSError) as e:
         _cannot_start(e)
         raise
+
+
+def _is_imported_by_a_child() -> bool:
+    """Whether multiprocessing imports the script in a child, to find there what the child is to run."""
+    imports = False
+    frame = sys._getframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__")
+        if module == "multiprocessing.process":
+            # The child runs its target by now.
+            return False
+        imports = imports or module == "multiprocessing.spawn"
+        frame = frame.f_back  # type: ignore[assignment]
+    return imports
 
 
 def _cannot_start(error: Exception) -> None:

@@ -23,6 +23,7 @@ from kastor.torch.group import BrokenGroupError, Group, Kind, Rows
 from kastor.torch.join import DIFFERENT
 from kastor.torch.members import Members
 from kastor.torch.pod import Pod
+from kastor.torch.rates import rule_for
 from kastor.torch.reducer import Reducer
 from kastor.torch.state import Counters, Stateful, TrainingState
 from kastor.torch.statistics import BatchStatistics
@@ -31,8 +32,6 @@ from kastor.torch.trained import Trained
 log = logging.getLogger("kastor")
 
 R = TypeVar("R")
-
-_ADAM_KIND = ("Adam", "Adagrad", "RMSprop", "Lamb", "LAMB", "Lion")
 
 
 class _TakenAgainError(BrokenGroupError):
@@ -136,8 +135,13 @@ class Training:
         self.reducer.on_computed = self._computed
         self.statistics = BatchStatistics(model)
         if self._scaling is None:
-            adam = any(kind in type(optimizer).__name__ for kind in _ADAM_KIND)
-            self._scaling = "SquareRoot" if adam else "AdaScale"
+            self._scaling = rule_for(optimizer)
+            if self._scaling is None and self.pod is not None:
+                log.warning(
+                    "no rule is known by which the rate of %s follows the batch: it stays as it is. Choose one by"
+                    " goodput.learningRate.scaling",
+                    type(optimizer).__name__,
+                )
 
     def read_from(self, examples: int, initial_batch: int, shuffle: bool) -> None:
         """Takes the data set's length in examples and the initial batch M0."""

@@ -1,0 +1,24 @@
+"""Rule by which the learning rate follows the batch, for each kind of optimizer that one is known for."""
+
+from __future__ import annotations
+
+import torch
+
+RULES = {
+    # Johnson et al., AdaScale SGD, ICML 2020 (arXiv:2007.05105): for SGD, with momentum as well (section 3.4).
+    "SGD": "AdaScale",
+    # Malladi et al., On the SDEs and scaling rules for adaptive gradient algorithms, NeurIPS 2022 (arXiv:2205.10287):
+    # the square root, for optimizers that divide by a mean of squared gradients.
+    **dict.fromkeys(("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "RMSprop"), "SquareRoot"),
+    # The same by the names that other packages give them: apex, bitsandbytes, DeepSpeed, timm.
+    **dict.fromkeys(("FusedAdam", "Adam8bit", "AdamW8bit", "PagedAdamW", "PagedAdamW8bit"), "SquareRoot"),
+    **dict.fromkeys(("DeepSpeedCPUAdam", "AdamP", "RMSpropTF"), "SquareRoot"),
+    # You et al., Large batch optimization for deep learning, ICLR 2020 (arXiv:1904.00962), section 4.3.
+    **dict.fromkeys(("LAMB", "Lamb", "FusedLAMB"), "SquareRoot"),
+}
+"""Rules by the name of the optimizer's class or of one that it extends."""
+
+
+def rule_for(optimizer: torch.optim.Optimizer) -> str | None:
+    """Rule of an optimizer; None where none is known for its kind, such as Adadelta or Rprop."""
+    return next((RULES[kind.__name__] for kind in type(optimizer).__mro__ if kind.__name__ in RULES), None)
