@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any
 
 import pytest
 from conftest import Cluster
+from pods import HERE, python_path
 
 pytest.importorskip("torch")
 pytestmark = [pytest.mark.integration, pytest.mark.never_retried]
@@ -40,3 +47,42 @@ def test_a_framework_grows_shrinks_and_survives_a_kill(cluster: Cluster, framewo
     assert "FAILURE" in causes
     if framework == "lightning":
         assert '{"epochs": [0, 1, 2, 3]}' in cluster.log("a")
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [
+        pytest.param({"epochs": 1}, marks=pytest.mark.nightly, id="one epoch"),
+        pytest.param({"epochs": 3}, id="three epochs"),
+        pytest.param({"epochs": 2, "interval": 0.25}, marks=pytest.mark.nightly, id="four validations an epoch"),
+        pytest.param({"epochs": 8, "patience": 2}, id="early stopping"),
+    ],
+)
+def test_callbacks_of_lightning_come_as_in_the_plain_run(cluster: Cluster, hooks: dict[str, Any]) -> None:
+    pytest.importorskip("lightning")
+    environment = {**os.environ, "PYTHONPATH": python_path(), "TMPDIR": str(cluster.folder)}
+    environment["HOOKS"] = json.dumps({**hooks, "elastic": False})
+    script = HERE / "scripts" / "lightning_hooks.py"
+    plain = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+
+    cluster.variables["HOOKS"] = json.dumps(hooks)
+    cluster.start("a", "b", script="lightning_hooks.py")
+    cluster.ready("a", "b")
+    cluster.want(["a"], 32)
+    cluster.trained("a", 3)
+    cluster.want(["a", "b"], 16)
+    cluster.trained("b", 3)
+    cluster.want(["a"], 32)
+    assert cluster.ends("b") == 0
+    outcome = cluster.completed()
+
+    assert outcome["kind"] == "COMPLETED", cluster.logs()
+    assert outcome["lostOrRepeatedExamples"] == 0
+    assert came(cluster.log("a")) == came(plain.stdout)
+
+
+def came(output: str) -> list[str]:
+    """Callbacks that a run of ``lightning_hooks.py`` printed."""
+    (found,) = re.findall(r'\{"came": (\[.*\])\}', output)
+    hooks: list[str] = json.loads(found)
+    return hooks

@@ -259,6 +259,11 @@ class Job:
         return min(1.0, done / self._training.members.total_steps)
 
     @property
+    def epoch_progress(self) -> float:
+        """Done share of the statistical epoch, in [0, 1]; 0 before the first loop."""
+        return self._training.epoch_progress()
+
+    @property
     def rehearsing(self) -> bool:
         """Whether this turn is a rehearsal, whose results are thrown away."""
         return self._training.rehearsing
