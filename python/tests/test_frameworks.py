@@ -50,23 +50,28 @@ def test_a_framework_grows_shrinks_and_survives_a_kill(cluster: Cluster, framewo
 
 
 @pytest.mark.parametrize(
-    "hooks",
+    ("framework", "hooks"),
     [
-        pytest.param({"epochs": 1}, marks=pytest.mark.nightly, id="one epoch"),
-        pytest.param({"epochs": 3}, id="three epochs"),
-        pytest.param({"epochs": 2, "interval": 0.25}, marks=pytest.mark.nightly, id="four validations an epoch"),
-        pytest.param({"epochs": 8, "patience": 2}, id="early stopping"),
+        pytest.param("lightning", {"epochs": 1}, marks=pytest.mark.nightly, id="lightning-one epoch"),
+        pytest.param("lightning", {"epochs": 3}, id="lightning-three epochs"),
+        pytest.param(
+            *("lightning", {"epochs": 2, "interval": 0.25}), marks=pytest.mark.nightly, id="lightning-four an epoch"
+        ),
+        pytest.param("lightning", {"epochs": 8, "patience": 2}, id="lightning-early stopping"),
+        pytest.param("transformers", {"epochs": 1}, marks=pytest.mark.nightly, id="transformers-one epoch"),
+        pytest.param("transformers", {"epochs": 1.5}, id="transformers-one and a half"),
+        pytest.param("transformers", {"epochs": 3}, marks=pytest.mark.nightly, id="transformers-three epochs"),
     ],
 )
-def test_callbacks_of_lightning_come_as_in_the_plain_run(cluster: Cluster, hooks: dict[str, Any]) -> None:
-    pytest.importorskip("lightning")
+def test_callbacks_come_as_in_the_plain_run(cluster: Cluster, framework: str, hooks: dict[str, Any]) -> None:
+    pytest.importorskip(framework)
     environment = {**os.environ, "PYTHONPATH": python_path(), "TMPDIR": str(cluster.folder)}
     environment["HOOKS"] = json.dumps({**hooks, "elastic": False})
-    script = HERE / "scripts" / "lightning_hooks.py"
+    script = HERE / "scripts" / f"{framework}_hooks.py"
     plain = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
 
     cluster.variables["HOOKS"] = json.dumps(hooks)
-    cluster.start("a", "b", script="lightning_hooks.py")
+    cluster.start("a", "b", script=script.name)
     cluster.ready("a", "b")
     cluster.want(["a"], 32)
     cluster.trained("a", 3)
@@ -82,7 +87,7 @@ def test_callbacks_of_lightning_come_as_in_the_plain_run(cluster: Cluster, hooks
 
 
 def came(output: str) -> list[str]:
-    """Callbacks that a run of ``lightning_hooks.py`` printed."""
+    """Callbacks that a run of such a script printed."""
     (found,) = re.findall(r'\{"came": (\[.*\])\}', output)
     hooks: list[str] = json.loads(found)
     return hooks

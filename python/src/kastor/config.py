@@ -26,7 +26,7 @@ class Work:
 
     steps: int | None = None
     examples: int | None = None
-    epochs: int | None = None
+    epochs: float | None = None
 
     def total_steps(self, initial_batch: int, training_examples: int) -> float:
         """Scale-invariant steps that the work takes."""

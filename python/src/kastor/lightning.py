@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from kastor.errors import UsageError
 from kastor.torch.job import Job
+from kastor.torch.turns import Turns
 
 if TYPE_CHECKING:
     Callback = object
@@ -32,38 +33,19 @@ else:
         from pytorch_lightning.callbacks import EarlyStopping
 
 
-_END, _NOT_ASKED = object(), object()
 _NEVER = 10**12  # Batches.
 
 
-class _Batches:
-    """Batches of one epoch after the other, as many as there are at the initial batch.
-
-    How many passes an epoch takes is known at its end alone: the callback tells Lightning then.
-    """
+class _Batches(Turns):
+    """Batches of one epoch after the other."""
 
     def __init__(self, elastic: Elastic, dataset: Any, batch_size: int | None, shuffle: bool, options: Any) -> None:
+        super().__init__(elastic.job.loader(dataset, batch_size, shuffle, **options))
         self._elastic = elastic
-        self._loader = elastic.job.loader(dataset, batch_size, shuffle, **options)
-        self.dataset, self.batch_size = dataset, self._loader.batch_size
-
-    def __len__(self) -> int:
-        return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        self._turns, self._next = iter(self._loader), _NOT_ASKED
-        while True:
-            batch = next(self._turns, _END) if self._next is _NOT_ASKED else self._next
-            self._next = _NOT_ASKED
-            if batch is _END:
-                self._elastic._ran_out()
-                return
-            yield batch
-
-    def ended(self) -> bool:
-        """Whether the batch before was the last one: ends the turn, so that what follows is after the loop."""
-        self._next = next(self._turns, _END)
-        return self._next is _END
+        yield from super().__iter__()
+        self._elastic._ran_out()
 
 
 class _Stops:

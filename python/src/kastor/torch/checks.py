@@ -13,6 +13,7 @@ import torch
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from kastor.errors import UsageError
+from kastor.torch.rates import unwrapped
 
 _SCHEDULERS = (LRScheduler, ReduceLROnPlateau)
 
@@ -58,7 +59,7 @@ class UnregisteredSchedulers:
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, registered: Iterable[Any]) -> None:
-        self._optimizer, self._known = optimizer, set[int]()
+        self._optimizer, self._known = unwrapped(optimizer), set[int]()
         self._seen: dict[int, tuple[weakref.ref[Any], int]] = {}
         todo = list(registered)
         while todo:
@@ -99,7 +100,7 @@ class UnregisteredSchedulers:
             # By the type alone: asking some objects for their class runs code of theirs.
             if not issubclass(type(found), _SCHEDULERS) or id(found) in self._known or id(found) in self._seen:
                 continue
-            if getattr(found, "optimizer", None) is self._optimizer:
+            if unwrapped(getattr(found, "optimizer", None)) is self._optimizer:
                 self._seen[id(found)] = (weakref.ref(found), found.last_epoch if at is None else at)
 
 

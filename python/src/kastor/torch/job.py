@@ -181,14 +181,14 @@ class Job:
         self._training.declared_epochs = epochs
         return iter(self.loader(dataset, batch_size, **options))
 
-    def epochs(self, number: int) -> Iterator[int]:
+    def epochs(self, number: float) -> Iterator[int]:
         """Statistical epochs: each is N / M0 scale-invariant steps, for N examples and initial batch M0.
 
         Yields the epoch's number. A replica that joins begins with 0, as it learns in its first loop over
-        batches only where the others are: :attr:`epoch` is right from there on.
+        batches only where the others are: :attr:`epoch` is right from there on. Of 1.5 epochs the second one is half.
         """
-        if number < 1:
-            raise UsageError(f"epochs() needs a number of at least 1 but was given {number}.")
+        if not number > 0:
+            raise UsageError(f"epochs() needs a number above 0 but was given {number}.")
         self._training.declared_epochs, self._training.ends_epochs = number, True
         while True:
             yield self.epoch
@@ -257,6 +257,11 @@ class Job:
         """Done share of the declared work, in [0, 1]; 0 before the first loop."""
         done = self._training.counters.scale_invariant_steps
         return min(1.0, done / self._training.members.total_steps)
+
+    @property
+    def scale_invariant_steps(self) -> float:
+        """Progress in steps of the initial batch."""
+        return self._training.counters.scale_invariant_steps
 
     @property
     def epoch_progress(self) -> float:

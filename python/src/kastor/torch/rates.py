@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 RULES = {
@@ -21,4 +23,12 @@ RULES = {
 
 def rule_for(optimizer: torch.optim.Optimizer) -> str | None:
     """Rule of an optimizer; None where none is known for its kind, such as Adadelta or Rprop."""
-    return next((RULES[kind.__name__] for kind in type(optimizer).__mro__ if kind.__name__ in RULES), None)
+    kinds = type(unwrapped(optimizer)).__mro__
+    return next((RULES[kind.__name__] for kind in kinds if kind.__name__ in RULES), None)
+
+
+def unwrapped(optimizer: Any) -> Any:
+    """Optimizer within those that only hand on to another one, as Accelerate's does."""
+    while isinstance(inner := getattr(optimizer, "optimizer", None), torch.optim.Optimizer):
+        optimizer = inner
+    return optimizer

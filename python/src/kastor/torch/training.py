@@ -110,7 +110,7 @@ class Training:
         self.members.on_stuck = self._renew
         self.rehearsing = pod is not None
         self.step = _Step()
-        self.declared_epochs: int | None = None
+        self.declared_epochs: float | None = None
         self.ends_epochs = False
         self._seed = seed
         self._spec = pod.config.spec if pod else None
