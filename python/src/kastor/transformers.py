@@ -54,6 +54,7 @@ class _Flow(DefaultFlowCallback):
         job = self._job
         if job.rehearsing:
             state.global_step = 0
+            self._trainer._tr_loss.zero_()
             return control
         # The last step may bring more than was left.
         now = min(math.floor(job.scale_invariant_steps + 1e-9), state.max_steps)
@@ -121,6 +122,10 @@ class ElasticMixin:
             UsageError: if these arguments cannot be trained elastically.
         """
         super().__init__(*args, **kwargs)
+        if not hasattr(self, "_run_epoch"):
+            raise UsageError(
+                "The Trainer is one of before Transformers 5, which counts steps otherwise. Install a newer."
+            )
         self.job = job
         if self.args.gradient_accumulation_steps != 1:
             raise UsageError("gradient_accumulation_steps must be 1: the job's batch plan says how passes accumulate.")
