@@ -13,6 +13,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.function.UnaryOperator;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
@@ -25,6 +26,7 @@ public record SlowStore(KubernetesClient client, String namespace) {
   private static final String NAME = "slow-store";
   private static final String PROGRAM = "slow-reading";
   private static final String SERVICE = "META-INF/services/dev.kastor.engine.train.Program";
+  private static final String FAST = "fast";
   private static final String PACKAGE = "dev/kastor/e2e/program";
 
   /** Makes the profile and the jar. */
@@ -82,11 +84,20 @@ public record SlowStore(KubernetesClient client, String namespace) {
 
   /** Gives all jobs all that they want, from when kubelets have seen it. */
   public void hurry() {
+    edit(map -> map.addToData(FAST, "true"));
+  }
+
+  /** Gives no more than the jobs that begin from here on are to have. */
+  public void takeTime() {
+    edit(map -> map.removeFromData(FAST));
+  }
+
+  private void edit(UnaryOperator<ConfigMapBuilder> change) {
     client
         .configMaps()
         .inNamespace(namespace)
         .withName(NAME)
-        .edit(map -> new ConfigMapBuilder(map).addToData("fast", "true").build());
+        .edit(map -> change.apply(new ConfigMapBuilder(map)).build());
   }
 
   /** Removes the profile and the jar. */

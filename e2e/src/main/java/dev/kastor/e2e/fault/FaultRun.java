@@ -9,6 +9,7 @@ import dev.kastor.e2e.cluster.Change;
 import dev.kastor.e2e.cluster.Checkpoint;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Leader;
+import dev.kastor.e2e.cluster.SlowStore;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.InvariantViolation;
 import dev.kastor.e2e.suite.Measurements;
@@ -58,6 +59,7 @@ final class FaultRun {
   private final String team;
   private final WatcherProcess watcher;
   private final Measurements measured;
+  private final SlowStore store;
   private final Jobs jobs;
   private final Leader leader;
 
@@ -65,11 +67,13 @@ final class FaultRun {
       KubernetesClient client,
       String system,
       String team,
+      SlowStore store,
       WatcherProcess watcher,
       Measurements measured) {
     this.client = client;
     this.system = system;
     this.team = team;
+    this.store = store;
     this.watcher = watcher;
     this.measured = measured;
     jobs = new Jobs(client, team);
@@ -82,8 +86,10 @@ final class FaultRun {
     List<String> names = List.of("mlp-" + run, "lm-" + run);
     try {
       // Four GPUs at the least, which is what one node has: no job waits for a node that is off.
-      submit(names.getFirst(), "glyph-mlp", 2, 1, 64, 16, 8_000);
-      submit(names.getLast(), "byte-lm", 1, 2, 16, 4, 400);
+      // They last for minutes at the rate of the store, so that each fault finds them at work.
+      store.takeTime();
+      submit(names.getFirst(), "glyph-mlp", 200, 2, 1, 64, 16, 4_000);
+      submit(names.getLast(), "byte-lm", 16, 1, 2, 16, 4, 800);
       for (String name : names) {
         until(name + " trains", () -> jobs.step(name) > 0);
       }
@@ -92,6 +98,7 @@ final class FaultRun {
         Thread.sleep(ground.random().nextInt(FEWEST_SECONDS * 1000, MOST_SECONDS * 1000));
         suffer(fault, ground, names);
       }
+      store.hurry();
       for (String name : names) {
         until(name + " succeeds", () -> ended(name));
         assertThat(jobs.get(name).getStatus().phase()).as(name).isEqualTo(Phase.Succeeded);
@@ -250,6 +257,7 @@ final class FaultRun {
   private void submit(
       String name,
       String program,
+      int examplesPerSecond,
       int fewest,
       int slotsPerReplica,
       int batch,
@@ -261,7 +269,8 @@ final class FaultRun {
         kind: TrainingJob
         metadata: {name: %s, namespace: %s}
         spec:
-          program: {name: %s}
+          program:
+            name: %s
           queue: %s
           elastic: {minReplicas: %d, maxReplicas: 4, slotsPerReplica: %d}
           checkpoint: {intervalSeconds: 20}
@@ -285,7 +294,7 @@ final class FaultRun {
     client
         .resources(TrainingJob.class)
         .inNamespace(team)
-        .resource(Serialization.unmarshal(yaml, TrainingJob.class))
+        .resource(Serialization.unmarshal(store.feed(yaml, examplesPerSecond), TrainingJob.class))
         .create();
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.queue.Queue;
 import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.Namespaces;
+import dev.kastor.e2e.cluster.SlowStore;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.Measurements;
 import dev.kastor.e2e.suite.Progress;
@@ -76,6 +77,7 @@ final class FaultScenario {
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Chart chart =
       new Chart(SYSTEM, "roundInterval=5s", "summaryInterval=2s", "checkpoints.claim=shared");
+  private final SlowStore store = new SlowStore(client, TEAM);
   private final Measurements measured = new Measurements();
   private final List<Fault> deck = new ArrayList<>();
   private WatcherProcess watcher;
@@ -101,6 +103,7 @@ final class FaultScenario {
             """
                 .formatted(FaultRun.QUEUE, QUOTA))
         .create();
+    store.make();
     watcher = WatcherProcess.start();
     Progress.say("seed %d: the same faults come with --seed %d".formatted(SEED, SEED));
     // Every fault comes once before any comes twice.
@@ -179,7 +182,7 @@ final class FaultScenario {
           return DynamicTest.dynamicTest(
               "run %d of %d: %s".formatted(run + 1, RUNS, faults),
               () ->
-                  new FaultRun(client, SYSTEM, TEAM, watcher, measured)
+                  new FaultRun(client, SYSTEM, TEAM, store, watcher, measured)
                       .survive(run, faults, new Random(SEED + run)));
         });
   }
