@@ -26,7 +26,8 @@ def require_trainable(model: torch.nn.Module, optimizer: torch.optim.Optimizer) 
             number.
     """
     for name, module in model.named_modules():
-        if getattr(module, "sparse", False) is True and isinstance(module, (torch.nn.Embedding, torch.nn.EmbeddingBag)):
+        embeds = isinstance(module, (torch.nn.Embedding, torch.nn.EmbeddingBag))
+        if embeds and module.sparse and module.weight.requires_grad:
             raise UsageError(
                 f"{_of(model, name)} has sparse gradients, and replicas sum dense ones. Leave sparse=True out, and take"
                 " an optimizer for dense gradients."
@@ -37,7 +38,7 @@ def require_trainable(model: torch.nn.Module, optimizer: torch.optim.Optimizer) 
                 f"Parameter {name} has no shape yet. Run the model once on a batch, then make the optimizer and call"
                 " prepare()."
             )
-        if parameter.is_complex():
+        if parameter.is_complex() and parameter.requires_grad:
             raise UsageError(
                 f"Parameter {name} is complex, and replicas sum real gradients. Keep torch.view_as_real() of it as the"
                 " parameter, and use torch.view_as_complex() where the model computes."

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 RULES = {
-    # Johnson et al., AdaScale SGD, ICML 2020 (arXiv:2007.05105): for SGD, with momentum as well (section 3.4).
+    # Johnson et al., AdaScale SGD, ICML 2020 (arXiv:2007.05105): for SGD.
     "SGD": "AdaScale",
     # Malladi et al., On the SDEs and scaling rules for adaptive gradient algorithms, NeurIPS 2022 (arXiv:2205.10287):
     # the square root, for optimizers that divide by a mean of squared gradients.
@@ -15,7 +15,7 @@ RULES = {
     # The same by the names that other packages give them: apex, bitsandbytes, DeepSpeed, timm.
     **dict.fromkeys(("FusedAdam", "Adam8bit", "AdamW8bit", "PagedAdamW", "PagedAdamW8bit"), "SquareRoot"),
     **dict.fromkeys(("DeepSpeedCPUAdam", "AdamP", "RMSpropTF"), "SquareRoot"),
-    # You et al., Large batch optimization for deep learning, ICLR 2020 (arXiv:1904.00962), section 4.3.
+    # You et al., Large batch optimization for deep learning, ICLR 2020 (arXiv:1904.00962): the square root.
     **dict.fromkeys(("LAMB", "Lamb", "FusedLAMB"), "SquareRoot"),
 }
 """Rules by the name of the optimizer's class or of one that it extends."""

@@ -167,15 +167,19 @@ class Training:
 
     def epoch_done(self) -> bool:
         """Whether the epoch in which the members are is over; without epochs, whether all is."""
-        return self.done if not self.ends_epochs else self.epoch_progress() >= 1
+        sampler = self.members.sampler
+        if self.done or not self.ends_epochs or sampler is None:
+            return self.done
+        end = (self.counters.epoch + 1) * sampler.examples / self._initial_batch
+        return self.counters.scale_invariant_steps >= end
 
     def epoch_progress(self) -> float:
-        """Done share of the epoch in which the members are, in [0, 1]; 1 where all the work is done."""
+        """Done share of the epoch in which the members are, in [0, 1]; 1 exactly where it is over."""
         sampler = self.members.sampler
-        if self.done or sampler is None:
-            return float(self.done)
-        steps = sampler.examples / self._initial_batch
-        return min(1.0, self.counters.scale_invariant_steps / steps - self.counters.epoch)
+        if sampler is None or self.epoch_done():
+            return float(self.done or sampler is not None)
+        epochs = self.counters.scale_invariant_steps * self._initial_batch / sampler.examples
+        return min(math.nextafter(1, 0), epochs - self.counters.epoch if self.ends_epochs else epochs % 1)
 
     # --- a step ---
 
