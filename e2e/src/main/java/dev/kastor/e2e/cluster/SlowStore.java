@@ -3,6 +3,7 @@ package dev.kastor.e2e.cluster;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.kastor.crds.profile.ClusterTrainingProfile;
+import dev.kastor.e2e.program.SlowReading;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -20,13 +21,12 @@ import java.util.zip.ZipOutputStream;
 /**
  * Store of examples that is slow, as jobs of a namespace see it: they last for long, and the
  * processors are free for what is tested. Jobs get it by a profile, which mounts the jar of {@code
- * e2e.program} into their pods.
+ * e2e.program} into their pods. Of that package it uses constants alone: the engine, which its
+ * classes need, is in the pods and not here.
  */
 public record SlowStore(KubernetesClient client, String namespace) {
   private static final String NAME = "slow-store";
-  private static final String PROGRAM = "slow-reading";
   private static final String SERVICE = "META-INF/services/dev.kastor.engine.train.Program";
-  private static final String FAST = "fast";
   private static final String PACKAGE = "dev/kastor/e2e/program";
 
   /** Makes the profile and the jar. */
@@ -75,7 +75,7 @@ public record SlowStore(KubernetesClient client, String namespace) {
                 name: %s
                 parameters: {program: $1, examplesPerSecond: "%d"}
             """
-                .formatted(NAME, namespace, PROGRAM, examplesPerSecond));
+                .formatted(NAME, namespace, SlowReading.NAME, examplesPerSecond));
     if (fed.equals(yaml)) {
       throw new IllegalArgumentException("this job names no program: " + yaml);
     }
@@ -84,12 +84,12 @@ public record SlowStore(KubernetesClient client, String namespace) {
 
   /** Gives all jobs all that they want, from when kubelets have seen it. */
   public void hurry() {
-    edit(map -> map.addToData(FAST, "true"));
+    edit(map -> map.addToData(SlowReading.FAST, "true"));
   }
 
   /** Gives no more than the jobs that begin from here on are to have. */
   public void takeTime() {
-    edit(map -> map.removeFromData(FAST));
+    edit(map -> map.removeFromData(SlowReading.FAST));
   }
 
   private void edit(UnaryOperator<ConfigMapBuilder> change) {

@@ -9,6 +9,7 @@ import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
@@ -66,7 +67,7 @@ public final class SlowReading implements Program {
         trainable,
         examples -> {
           if (!Files.exists(PLUGINS.resolve(FAST))) {
-            sleep((long) (examples * nanosPerExample));
+            sleep(Duration.ofNanos((long) (examples * nanosPerExample)));
           }
         });
   }
@@ -94,11 +95,11 @@ public final class SlowReading implements Program {
     throw new ProgramException("%s must be a number above 0, not %s".formatted(RATE, given));
   }
 
-  private static void sleep(long nanos) {
+  private static void sleep(Duration time) {
     try {
-      Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000));
+      Thread.sleep(time);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // Whoever trains ends the thread at its next look.
+      Thread.currentThread().interrupt(); // The training loop ends at its next check.
     }
   }
 }

@@ -258,7 +258,7 @@ final class TrainingScenario {
   }
 
   /**
-   * What a job has to do.
+   * Work of a job.
    *
    * @param examplesPerSecond what each replica is given, until all may have what they want
    */
