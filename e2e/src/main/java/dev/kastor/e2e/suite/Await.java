@@ -16,6 +16,7 @@ public final class Await {
    * Returns once the condition holds.
    *
    * @param situation what is the case instead, asked for when the time is up
+   * @throws NotInTime if the time is up
    */
   public static void until(
       String what, Duration limit, Supplier<String> situation, Callable<Boolean> condition)
@@ -23,7 +24,7 @@ public final class Await {
     long begun = System.nanoTime();
     while (!holds(condition)) {
       if (System.nanoTime() - begun > limit.toNanos()) {
-        throw new AssertionError(
+        throw new NotInTime(
             "not within %d s: %s. Instead: %s".formatted(limit.toSeconds(), what, situation.get()));
       }
       Thread.sleep(POLL_MILLIS);

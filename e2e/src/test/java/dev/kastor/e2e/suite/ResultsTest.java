@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -63,6 +64,10 @@ class ResultsTest {
   void tagsAndInvariantsRuleOutASecondTry() throws IOException {
     assertThat(lines(run(StrictScenario.class)))
         .containsExactly("Strict/one/FAILED/java.lang.AssertionError: too slow/no");
+    assertThat(lines(run(WaitingScenario.class)))
+        .satisfiesExactly(
+            late -> assertThat(late).startsWith("Waiting/late/FAILED/").endsWith("/yes"),
+            both -> assertThat(both).startsWith("Waiting/late and lost/FAILED/").endsWith("/no"));
     assertThat(lines(run(AuditedScenario.class)))
         .anyMatch(line -> line.startsWith("Audited/audit()/FAILED/") && line.endsWith("/no"));
   }
@@ -166,6 +171,21 @@ class ResultsTest {
               () -> {
                 throw new AssertionError("too slow");
               }));
+    }
+  }
+
+  @Tag("never-retried")
+  static final class WaitingScenario {
+    @TestFactory
+    Stream<DynamicTest> steps() {
+      return Stream.of(
+          DynamicTest.dynamicTest("late", () -> assertAll(WaitingScenario::late)),
+          DynamicTest.dynamicTest(
+              "late and lost", () -> assertAll(WaitingScenario::late, () -> fail("lost"))));
+    }
+
+    private static void late() throws Exception {
+      Await.until("what does not come", Duration.ZERO, () -> "nothing", () -> false);
     }
   }
 
