@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kastor.sampler import ElasticSampler
+from kastor.protocol import BatchPlan
+from kastor.sampler import ElasticSampler, Order, order_of
 
 EXAMPLES = 2048
+SHUFFLED = order_of(EXAMPLES)
 
 
 def lines_of(record: Path) -> list[dict[str, Any]]:
@@ -19,7 +21,7 @@ def lines_of(record: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
 
 
-def checked_steps(lines: Iterable[dict[str, Any]], examples: int = EXAMPLES) -> dict[int, list[dict[str, Any]]]:
+def checked_steps(lines: Iterable[dict[str, Any]], order: Order = SHUFFLED) -> dict[int, list[dict[str, Any]]]:
     """Lines of each step, once they show that each example counts once and that all members have the same bits.
 
     A step that was redone counts as the youngest generation did it. Where a member has no line, it was killed before
@@ -33,14 +35,13 @@ def checked_steps(lines: Iterable[dict[str, Any]], examples: int = EXAMPLES) -> 
         if not known or known[0]["generation"] == line["generation"]:
             known.append(line)
     assert sorted(steps) == list(range(len(steps)))
-    sampler, cursor = ElasticSampler(examples), 0
+    sampler, cursor = ElasticSampler(order), 0
     for step in sorted(steps):
         members = steps[step]
         assert len({line["state"] for line in members}) == 1, f"states differ after step {step}"
         share, replicas = len(members[0]["examples"]), members[0]["replicas"]
         trained = Counter(i for line in members for i in line["examples"])
-        positions = range(cursor, cursor + share * replicas)
-        expected = Counter(int(sampler._permutation(p // examples)[p % examples]) for p in positions)
+        expected = Counter(sampler.take(cursor, BatchPlan(share * replicas), 1, 0, 0).examples.tolist())
         assert not trained - expected, f"step {step} repeated examples"
         if len(members) == replicas:
             assert trained == expected, f"step {step} lost examples"

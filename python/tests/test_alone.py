@@ -6,12 +6,14 @@ import json
 import math
 import os
 import pickle
+import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch: Any = pytest.importorskip("torch")
@@ -22,7 +24,8 @@ import kastor.torch as kastor  # noqa: E402
 from kastor.errors import UsageError  # noqa: E402
 from kastor.noise import NoiseScaleEstimator  # noqa: E402
 from kastor.protocol import BatchPlan  # noqa: E402
-from kastor.sampler import ElasticSampler  # noqa: E402
+from kastor.sampler import ElasticSampler, order_of  # noqa: E402
+from kastor.torch.order import order_by  # noqa: E402
 from kastor.torch.rates import rule_for  # noqa: E402
 
 
@@ -83,7 +86,7 @@ def test_trains_as_plain_pytorch_to_the_bit() -> None:
     assert job.rank0(lambda x: x + 1, 1) == 2
 
     plain, optimizer, scheduler = objects()
-    sampler = ElasticSampler(100, seed=5)
+    sampler = ElasticSampler(order_of(100, seed=5))
     for step in range(15):
         i = sampler.take(20 * step, BatchPlan(20), 1, 0, 0).examples
         turn(plain, optimizer, scheduler, data.x[i], data.y[i])
@@ -130,6 +133,49 @@ _loaders: dict[Any, Any] = {}
 
 def _one(job: Any, workers: int) -> Any:
     return _loaders.setdefault(job, job.loader(Data(), batch_size=30, num_workers=workers))
+
+
+def test_samplers_keep_their_meaning() -> None:
+    data = Data()
+    utils = torch.utils.data
+    job = kastor.init(seed=5)
+    seed = job._training.seed
+
+    def orders(sampler: Any) -> list[list[int]]:
+        order = order_by(sampler, data, True, seed)
+        again = order_by(sampler, data, True, seed)
+        found = [order.between(epoch, 0, order.examples).tolist() for epoch in range(3)]
+        # The same in another process, which begins in the middle.
+        torch.rand(3)
+        assert [again.between(epoch, 0, order.examples).tolist() for epoch in (2, 0)] == [found[2], found[0]]
+        return found
+
+    shuffled = [order_of(100, seed).between(epoch, 0, 100).tolist() for epoch in range(3)]
+    assert orders(None) == orders(utils.RandomSampler(data)) == shuffled
+    assert orders(utils.DistributedSampler(data, num_replicas=4, rank=1)) == shuffled
+    whole = [list(range(100))] * 3
+    assert orders(utils.DistributedSampler(data, num_replicas=4, rank=1, shuffle=False)) == whole
+    assert orders(utils.SequentialSampler(data)) == whole
+    chosen = range(20, 60)
+    for own in (None, torch.Generator().manual_seed(3)):
+        found = orders(utils.SubsetRandomSampler(chosen, generator=own))
+        assert [sorted(order) for order in found] == [list(chosen)] * 3
+        assert found[0] != found[1]
+        found = orders(utils.RandomSampler(data, replacement=True, num_samples=300, generator=own))
+        assert [len(order) for order in found] == [300] * 3
+        assert len(set(found[0])) < 100
+    own = torch.Generator().manual_seed(3)
+    before = torch.get_rng_state(), random.getstate(), str(np.random.get_state()), own.get_state()
+    assert len(orders(utils.WeightedRandomSampler([0.0] * 99 + [1.0], 7, generator=own))[0]) == 7
+    assert torch.equal(own.get_state(), before[3])
+    assert (random.getstate(), str(np.random.get_state())) == before[1:3]
+
+    model, optimizer, scheduler = objects()
+    job.prepare(model, optimizer, scheduler)
+    loader = job.loader(data, batch_size=10, sampler=utils.SubsetRandomSampler(chosen))
+    seen = [x for _ in job.epochs(2) for x, y in loader if turn(model, optimizer, scheduler, x, y) is not None]
+    assert (len(loader), len(seen)) == (4, 8)
+    assert torch.equal(torch.cat(seen[:4]).sort(0).values, data.x[20:60].sort(0).values)
 
 
 def test_another_batch_changes_rate_and_schedule() -> None:
@@ -346,8 +392,53 @@ def has_no_length() -> None:
     kastor.init().loader(Stream(), batch_size=10)
 
 
-def brings_a_sampler() -> None:
-    kastor.init().loader(Data(), batch_size=10, sampler=[1, 2])
+def brings_batches() -> None:
+    kastor.init().loader(Data(), batch_size=10, batch_sampler=[[1, 2]])
+
+
+def brings_a_sampler_of(*indices: Any) -> Callable[[], None]:
+    def script() -> None:
+        job, _, _, _ = prepared()
+        next(iter(job.loader(Data(), batch_size=2, sampler=indices)))
+
+    return script
+
+
+def brings_a_sampler_without_a_length() -> None:
+    kastor.init().loader(Data(), batch_size=10, sampler=iter([1, 2]))
+
+
+class OwnGenerator:
+    """Sampler that draws from a generator that nobody else knows."""
+
+    def __init__(self) -> None:
+        self._own = np.random.default_rng()
+
+    def __len__(self) -> int:
+        return 100
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._own.permutation(100).tolist())
+
+
+def brings_a_sampler_with_a_generator_of_its_own() -> None:
+    job, _, _, _ = prepared()
+    next(iter(job.loader(Data(), batch_size=10, sampler=OwnGenerator())))
+
+
+class Growing:
+    """Sampler whose epochs have other lengths than it says."""
+
+    def __len__(self) -> int:
+        return 10
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(11))
+
+
+def brings_a_sampler_of_another_length() -> None:
+    job, _, _, _ = prepared()
+    next(iter(job.loader(Data(), batch_size=10, sampler=Growing())))
 
 
 def names_no_batch() -> None:
@@ -485,7 +576,13 @@ def finishes_before_it_begins() -> None:
         (goes_backward_twice, r"A second backward pass.*Add the losses"),
         (has_fewer_examples_than_a_batch, r"has 9 examples, fewer than one batch of 10. Lower"),
         (has_no_length, r"no length: a loader needs one with __len__"),
-        (brings_a_sampler, r"does not take sampler"),
+        (brings_batches, r"does not take batch_sampler.*Give the sampler of single examples"),
+        (brings_a_sampler_of(1, 100), r"gave example 100 of a data set of 100. tuple must give numbers from 0"),
+        (brings_a_sampler_of(-1, 1), r"gave example -1 of a data set"),
+        (brings_a_sampler_of([1, 2], [3]), r"gave what is no number of an example.*the sampler of single examples"),
+        (brings_a_sampler_without_a_length, r"The sampler has no length: list_iterator needs __len__"),
+        (brings_a_sampler_with_a_generator_of_its_own, r"another order each time: OwnGenerator draws from"),
+        (brings_a_sampler_of_another_length, r"gave 11 examples in epoch 0, and its length is 10"),
         (names_no_batch, r"needs batch_size where the script runs alone"),
         (prepares_after_a_step, r"called after a step.*Call it before the first step"),
         (has_two_optimizers, r"takes one torch.optim.Optimizer but was given a list. Put the parameters"),

@@ -13,6 +13,11 @@ from pods import ForkServers
 from step_records import EXAMPLES, checked_steps
 
 pytest.importorskip("torch")
+
+from torch.utils.data import WeightedRandomSampler
+
+from kastor.torch.order import order_by
+
 pytestmark = pytest.mark.integration
 
 
@@ -127,6 +132,28 @@ def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) ->
     check_end(cluster, outcome)
     if not joins:
         assert "FAILURE" in [s["cause"] for s in cluster.operator.switches()]
+
+
+@pytest.mark.never_retried
+def test_keeps_the_meaning_of_a_weighted_sampler_whoever_dies(cluster: Cluster) -> None:
+    options: dict[str, Any] = {"epochs": 8, "weighted": True}
+    cluster.start("a", **options)
+    cluster.start("b", fault={"point": "body", "step": 20}, **options)
+    cluster.ready("a", "b")
+    cluster.operator.want(["a", "b"], 16)
+    assert cluster.ends("b") == -9
+    cluster.want(["a"], 64)
+
+    outcome = cluster.completed()
+    check_end(cluster, outcome)
+    half = EXAMPLES // 2
+    sampler = WeightedRandomSampler([1.0] * half + [4.0] * half, num_samples=half)
+    order = order_by(sampler, range(EXAMPLES), shuffle=True, seed=0)
+    steps = checked_steps((line for pod in cluster.pods for line in cluster.lines(pod)), order)
+    assert {lines[0]["replicas"] for lines in steps.values()} == {1, 2}
+    trained = [example for lines in steps.values() for line in lines for example in line["examples"]]
+    assert len(trained) > 7 * half
+    assert sum(example >= half for example in trained) / len(trained) == pytest.approx(0.8, abs=0.03)
 
 
 @pytest.mark.never_retried

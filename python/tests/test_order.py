@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from kastor.audit import AuditDigest, mix
 from kastor.noise import NoiseScaleEstimator, learning_rate_factor
 from kastor.protocol import BatchPlan, GradientStats
-from kastor.sampler import ElasticSampler
+from kastor.sampler import Computed, ElasticSampler, order_of
 
 pytestmark = pytest.mark.never_retried
 
@@ -127,7 +128,7 @@ def test_learning_rate_follows_the_batch() -> None:
 
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_every_plan_covers_each_position_once(shuffle: bool) -> None:
-    sampler = ElasticSampler(37, seed=3, shuffle=shuffle)
+    sampler = ElasticSampler(order_of(37, seed=3, shuffle=shuffle))
     cursor, seen, digest = 0, Counter[int](), AuditDigest()
     for replicas, plan in [
         (1, BatchPlan(5)),
@@ -149,8 +150,8 @@ def test_every_plan_covers_each_position_once(shuffle: bool) -> None:
 
 def test_order_depends_on_seed_and_epoch_alone() -> None:
     # Fixed for ever: a checkpoint's cursor means these examples.
-    order = [ElasticSampler(10, seed=s).take(0, BatchPlan(20), 1, 0, 0).examples.tolist() for s in (0, 1)]
-    assert order[0] == ElasticSampler(10, seed=0).take(0, BatchPlan(20), 1, 0, 0).examples.tolist()
+    order = [ElasticSampler(order_of(10, seed=s)).take(0, BatchPlan(20), 1, 0, 0).examples.tolist() for s in (0, 1)]
+    assert order[0] == ElasticSampler(order_of(10, seed=0)).take(0, BatchPlan(20), 1, 0, 0).examples.tolist()
     assert order[0] != order[1]
     assert order[0][:10] != order[0][10:]
     assert sorted(order[0][:10]) == list(range(10))
@@ -168,7 +169,7 @@ def test_order_depends_on_seed_and_epoch_alone() -> None:
 )
 def test_order_is_that_of_integer_arithmetic(seed: int, epoch: int, order: list[int]) -> None:
     # By Python's own integers, without NumPy. Fixed for ever: a checkpoint's cursor means these examples.
-    sampler = ElasticSampler(10, seed)
+    sampler = ElasticSampler(order_of(10, seed))
     take = sampler.take(10 * epoch, BatchPlan(10), 1, 0, 0)
     assert (take.first_position, take.examples.tolist()) == (10 * epoch, order)
     assert sampler.take(10 * epoch + 4, BatchPlan(3), 1, 0, 0).examples.tolist() == order[4:7]
@@ -180,14 +181,14 @@ def test_order_is_that_of_integer_arithmetic(seed: int, epoch: int, order: list[
 )
 def test_passes_of_a_replica_are_neighbours(rank: int, number: int, first: int) -> None:
     # Four replicas of three passes of 5 from position 100 on: Java's agents take the same.
-    take = ElasticSampler(1000, shuffle=False).take(100, BatchPlan(5, 2), 4, rank, number)
+    take = ElasticSampler(order_of(1000, shuffle=False)).take(100, BatchPlan(5, 2), 4, rank, number)
     assert take.first_position == first
     assert take.examples.tolist() == list(range(first, first + 5))
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_expects_what_lies_before_the_cursor_and_no_more(shuffle: bool) -> None:
-    sampler = ElasticSampler(37, seed=3, shuffle=shuffle)
+    sampler = ElasticSampler(order_of(37, seed=3, shuffle=shuffle))
     digest = AuditDigest()
     for cursor in range(120):
         assert sampler.expected(cursor) == digest
@@ -196,17 +197,86 @@ def test_expects_what_lies_before_the_cursor_and_no_more(shuffle: bool) -> None:
 
 
 def test_epochs_are_whole_passes_over_the_data() -> None:
-    sampler = ElasticSampler(37)
+    sampler = ElasticSampler(order_of(37))
     assert [sampler.epoch(cursor) for cursor in (0, 36, 37, 73, 74)] == [0, 0, 1, 1, 2]
 
 
 def test_refuses_what_has_no_place() -> None:
-    sampler = ElasticSampler(10)
+    sampler = ElasticSampler(order_of(10))
     with pytest.raises(ValueError, match="rank 2 of 2"):
         sampler.take(0, BatchPlan(1), 2, 2, 0)
     with pytest.raises(ValueError, match="pass 1 of 1"):
         sampler.take(0, BatchPlan(1), 1, 0, 1)
     with pytest.raises(ValueError, match="at least 1 example"):
-        ElasticSampler(0)
+        ElasticSampler(order_of(0))
     with pytest.raises(ValueError, match="atomicBatchSize"):
         BatchPlan(0)
+
+
+@pytest.mark.parametrize("examples", [1, 2, 3, 5, 37, 64, 1000, 70_000])
+def test_computed_order_is_a_permutation_of_each_epoch(examples: int) -> None:
+    epochs = {}
+    for seed, epoch in ((0, 0), (0, 1), (1, 0)):
+        order = Computed(examples, seed).between(epoch, 0, examples)
+        assert np.array_equal(np.sort(order), np.arange(examples))
+        epochs[seed, epoch] = order.tolist()
+    if examples >= 37:
+        assert len({tuple(order) for order in epochs.values()}) == 3
+    places = Computed(examples, 0)
+    some = [places.between(1, at, min(at + 7, examples)).tolist() for at in range(0, examples, 7)][: 10_000 // 7]
+    assert [i for part in some for i in part] == epochs[0, 1][: sum(map(len, some))]
+
+
+def test_computed_order_is_that_of_integer_arithmetic() -> None:
+    # By Python's own integers, without NumPy. Fixed for ever: a checkpoint's cursor means these examples.
+    def mixed(z: int) -> int:
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        return z ^ (z >> 31)
+
+    gamma, examples, seed, epoch = 0x9E3779B97F4A7C15, 1000, 7, 3
+    key = mixed(seed ^ mixed((epoch + gamma) % 2**64))
+
+    def permuted(place: int) -> int:
+        low, high = place % 32, place // 32
+        for number in range(8):
+            low, high = high, low ^ mixed((high + mixed((key + number * gamma) % 2**64)) % 2**64) % 32
+        return low + 32 * high
+
+    expected = []
+    for place in range(examples):
+        found = permuted(place)
+        while found >= examples:
+            found = permuted(found)
+        expected.append(found)
+    assert Computed(examples, seed).between(epoch, 0, examples).tolist() == expected
+
+
+def test_computed_order_looks_drawn_at_random() -> None:
+    # Of 1,000 permutations of 8: each example at each place 125 times, give or take 5 standard deviations.
+    counts = np.zeros((8, 8))
+    order = Computed(8, 11)
+    for epoch in range(1000):
+        counts[np.arange(8), order.between(epoch, 0, 8)] += 1
+    assert abs(counts - 125).max() < 5 * np.sqrt(1000 / 8 * 7 / 8)
+    # Neighbours of a long one are as far apart as those of numbers drawn at random: a third of its length.
+    apart = np.abs(np.diff(Computed(10**9, 5).between(0, 0, 200_000)))
+    assert apart.mean() == pytest.approx(10**9 / 3, rel=0.01)
+
+
+def test_order_of_ten_thousand_million_examples_takes_little_memory() -> None:
+    sampler = ElasticSampler(order_of(10**10, seed=3))
+    plan = BatchPlan(512)
+    tracemalloc.start()
+    try:
+        takes = [sampler.take(cursor, plan, 1, 0, 0) for cursor in (0, 512, 65_500, 10**10 - 256)]
+        digest = sampler.expected(3_000_000)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert digest.count == 3_000_000
+    assert most < 200 * 2**20
+    drawn = np.concatenate([take.examples for take in takes])
+    assert drawn.min() >= 0
+    assert drawn.max() < 10**10
+    assert len(np.unique(drawn[:-256])) == len(drawn) - 256

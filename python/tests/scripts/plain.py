@@ -57,7 +57,11 @@ if options.get("compile"):
 else:
     forward = model
 job.prepare(model, optimizer, scheduler, scaler)
-loader = job.loader(train, batch_size=batch, num_workers=options.get("workers", 0))
+sampler = None
+if options.get("weighted"):
+    half = len(train) // 2
+    sampler = torch.utils.data.WeightedRandomSampler([1.0] * half + [4.0] * half, num_samples=half)
+loader = job.loader(train, batch_size=batch, sampler=sampler, num_workers=options.get("workers", 0))
 path = os.environ["RECORD"].replace("{pod}", os.environ["KASTOR_POD"])
 record = open(path, "a", buffering=1)  # noqa: SIM115 - until the process ends
 indices = []

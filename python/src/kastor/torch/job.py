@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import torch
-from torch.utils.data import Subset
+from torch.utils.data import IterableDataset, Subset
 
 from kastor.config import Config, JobSpec
 from kastor.ending import EXIT_FAILED, exit_status, write_outcome
@@ -25,6 +25,7 @@ from kastor.scalars import LOSS, ScalarFile, check_name
 from kastor.torch.checks import UnregisteredSchedulers, require_trainable
 from kastor.torch.drift import Drift
 from kastor.torch.loader import ElasticLoader
+from kastor.torch.order import order_by
 from kastor.torch.patches import Patches
 from kastor.torch.pod import Pod
 from kastor.torch.state import Stateful
@@ -150,7 +151,7 @@ class Job:
         self._model = model
 
     def loader(
-        self, dataset: Any, batch_size: int | None = None, shuffle: bool = True, **options: Any
+        self, dataset: Any, batch_size: int | None = None, shuffle: bool = True, sampler: Any = None, **options: Any
     ) -> ElasticLoader:
         """Loader of this replica's share of each step.
 
@@ -158,11 +159,24 @@ class Job:
             dataset: with ``__len__`` and ``__getitem__``.
             batch_size: initial batch M0 over all replicas; the job's where there is one and it is absent.
             shuffle: whether each epoch has an order of its own, which depends on the seed alone.
+            sampler: instead of ``shuffle``: gives the indices of an epoch, such as a ``WeightedRandomSampler``,
+                from random numbers that are the same on all replicas. Its length is that of an epoch.
             options: further ones of ``torch.utils.data.DataLoader``, such as ``num_workers``.
 
         Raises:
-            UsageError: if the batch is not the job's, or larger than the data set.
+            UsageError: if the batch is not the job's, or larger than the data set, or the data set or the
+                sampler has no length.
         """
+        if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
+            raise UsageError(
+                "The data set has no length: a loader needs one with __len__ and __getitem__, as each example must be"
+                " trained on once whatever the number of replicas."
+            )
+        if "batch_sampler" in options:
+            raise UsageError(
+                "loader() does not take batch_sampler: the size of a batch follows the goodput. Give the sampler of"
+                " single examples that it is made of as sampler."
+            )
         if self._config is None:
             if batch_size is None:
                 raise UsageError("loader() needs batch_size where the script runs alone.")
@@ -172,7 +186,8 @@ class Job:
                 f"loader() was given batch_size={batch_size}, but goodput.batchSize.initial of the job is"
                 f" {self._spec.initial_batch}. Make them equal, or leave batch_size out."
             )
-        return ElasticLoader(self, dataset, self._spec.initial_batch, shuffle, options)
+        order = order_by(sampler, dataset, shuffle, self._training.seed)
+        return ElasticLoader(self, dataset, self._spec.initial_batch, order, options)
 
     def batches(
         self, dataset: Any, batch_size: int | None = None, epochs: int | None = None, **options: Any

@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import DataLoader
 
 from kastor.errors import UsageError
 from kastor.protocol import BatchPlan, Doing, Phase
-from kastor.sampler import ElasticSampler, Take
+from kastor.sampler import ElasticSampler, Order, Take
 
 if TYPE_CHECKING:
     from kastor.torch.job import Job
 
-_OWN_OPTIONS = ("sampler", "batch_sampler")
 # What scripts give a DataLoader, and is so here whatever they say: each example is trained on once, workers stay.
 _OF_NO_EFFECT = ("drop_last", "persistent_workers")
 _PR_SET_PDEATHSIG = 1
@@ -55,27 +54,16 @@ class ElasticLoader:
     next one is asked for. Made by :meth:`kastor.torch.Job.loader`.
     """
 
-    def __init__(self, job: Job, dataset: Any, initial_batch: int, shuffle: bool, options: dict[str, Any]) -> None:
-        if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
-            raise UsageError(
-                "The data set has no length: a loader needs one with __len__ and __getitem__, as each example must be"
-                " trained on once whatever the number of replicas."
-            )
-        wrong = [name for name in _OWN_OPTIONS if name in options]
-        if wrong:
-            raise UsageError(
-                f"loader() does not take {', '.join(wrong)}: the order of examples is Kastor's, so that each is trained"
-                " on once. Leave it out; shuffle=False keeps the order of the data set."
-            )
+    def __init__(self, job: Job, dataset: Any, initial_batch: int, order: Order, options: dict[str, Any]) -> None:
         options = {name: value for name, value in options.items() if name not in _OF_NO_EFFECT}
-        if len(dataset) < initial_batch:
+        if order.examples < initial_batch:
             raise UsageError(
-                f"The data set has {len(dataset)} examples, fewer than one batch of {initial_batch}. Lower"
+                f"An epoch has {order.examples} examples, fewer than one batch of {initial_batch}. Lower"
                 " goodput.batchSize.initial and batch_size, or give more data."
             )
         self.dataset = dataset
         self.batch_size = initial_batch
-        self._job, self._shuffle = job, shuffle
+        self._job, self._order = job, order
         self._feed = _Feed()
         self._expected: tuple[Any, ...] | None = None
         self._batches: Iterator[Any] = iter(())
@@ -88,12 +76,12 @@ class ElasticLoader:
 
     def __len__(self) -> int:
         """Steps of an epoch at the initial batch."""
-        return -(-len(self.dataset) // self.batch_size)
+        return -(-self._order.examples // self.batch_size)
 
     def __iter__(self) -> Iterator[Any]:
         """Turns until the epoch, or without ``job.epochs`` the declared work, is done."""
         training = self._job._begin_loop(self)
-        training.read_from(len(self.dataset), self.batch_size, self._shuffle)
+        training.read_from(self._order, self.batch_size)
         if training.rehearsing:
             yield from self._rehearse()
         members = training.members

@@ -16,7 +16,7 @@ from kastor.config import Work
 from kastor.errors import DivergedError, NotFiniteError, UsageError
 from kastor.noise import NoiseScaleEstimator, learning_rate_factor
 from kastor.protocol import Doing, Membership
-from kastor.sampler import ElasticSampler, Take
+from kastor.sampler import ElasticSampler, Order, Take
 from kastor.telemetry import StepSample
 from kastor.torch.drift import Comparison, Drift, differences
 from kastor.torch.group import BrokenGroupError, Group, Kind, Rows
@@ -112,7 +112,7 @@ class Training:
         self.step = _Step()
         self.declared_epochs: float | None = None
         self.ends_epochs = False
-        self._seed = seed
+        self.seed = seed
         self._spec = pod.config.spec if pod else None
         self._scaling = self._spec.scaling if self._spec else None
         self._initial_batch = 1
@@ -143,9 +143,9 @@ class Training:
                     type(optimizer).__name__,
                 )
 
-    def read_from(self, examples: int, initial_batch: int, shuffle: bool) -> None:
-        """Takes the data set's length in examples and the initial batch M0."""
-        self.members.sampler = ElasticSampler(examples, self._seed, shuffle)
+    def read_from(self, order: Order, initial_batch: int) -> None:
+        """Takes the order of the data set's examples and the initial batch M0."""
+        self.members.sampler = ElasticSampler(order)
         self._initial_batch = initial_batch
         if self.members.state is None:
             self.members.state = TrainingState(self._parts, NoiseScaleEstimator(initial_batch), trained=self.trained)
@@ -153,7 +153,7 @@ class Training:
         if self.declared_epochs is not None:
             declared.append(Work(epochs=self.declared_epochs))
         declared = declared or [Work(epochs=1)]
-        self.members.total_steps = min(work.total_steps(initial_batch, examples) for work in declared)
+        self.members.total_steps = min(work.total_steps(initial_batch, order.examples) for work in declared)
 
     @property
     def counters(self) -> Counters:
