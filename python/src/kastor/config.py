@@ -141,7 +141,8 @@ class Config:
     """Configuration of one replica, from the variables ``KASTOR_*`` of its pod.
 
     ``threads`` is how many compute on a CPU; 0 where nobody says so. ``warm_start_dir`` is the folder of
-    the other job's checkpoints; where it is None, ``warm_start_problem`` is the reason.
+    the other job's checkpoints; where it is None, ``warm_start_problem`` is the reason. ``check`` is set
+    by ``kastor.check`` alone: states are compared after each step, and a difference ends the job.
     """
 
     namespace: str
@@ -164,6 +165,7 @@ class Config:
     warm_start_dir: Path | None = None
     warm_start_uid: str = ""
     warm_start_problem: str = "the operator says nothing of it: it is older than this client"
+    check: bool = False
 
     @property
     def job_name(self) -> str:
@@ -217,6 +219,7 @@ class Config:
             reader.get("KASTOR_WARM_START_DIR", Path, None, optional=True),
             reader.get("KASTOR_WARM_START_UID", str, "", optional=True),
             reader.get("KASTOR_WARM_START_PROBLEM", str, Config.warm_start_problem, optional=True),
+            reader.get("KASTOR_CHECK", _truth, False, optional=True),
         )
         if reader.problems:
             raise ConfigError(

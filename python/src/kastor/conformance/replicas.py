@@ -44,6 +44,8 @@ class Replicas:
         operator: of the job.
         command: that starts a replica.
         spec: fields of the job's spec beside those that the kit sets itself.
+
+    ``variables`` are further ones of each replica that is started.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Replicas:
         self._spec = merged(_DEFAULT_SPEC, spec)
         self.ended: dict[str, int] = {}
         self.hidden_deaths: set[str] = set()
+        self.variables: dict[str, str] = {}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._watchers: list[threading.Thread] = []
         (folder / "ring").write_bytes(_SECRET)
@@ -68,7 +71,8 @@ class Replicas:
             process = subprocess.Popen(
                 self._command,
                 env=environment,
-                stdin=subprocess.DEVNULL,
+                # A replica that ends with its parent waits for the end of its input.
+                stdin=subprocess.PIPE if "KASTOR_EXIT_WITH_PARENT" in self.variables else subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -98,6 +102,7 @@ class Replicas:
             "KASTOR_TERMINATION_GRACE_SECONDS": "30",
             "KASTOR_LOCAL_SLOTS": "1",
             "KASTOR_THREADS": "1",
+            **self.variables,
         }
 
     def write_token(self, pod: str, token: str) -> None:
@@ -143,5 +148,7 @@ class Replicas:
             if process.poll() is None:
                 self.hidden_deaths.add(pod)
                 os.killpg(process.pid, signal.SIGKILL)
+            if process.stdin is not None:
+                process.stdin.close()
         for watcher in self._watchers:
             watcher.join(10)

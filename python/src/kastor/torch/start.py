@@ -53,9 +53,10 @@ def init(seed: int = 0, log_dir: str | os.PathLike[str] | None = None, drift: st
         # A number that the user gave PyTorch itself stays.
         if config is not None and config.threads and device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS"):
             torch.set_num_threads(config.threads)
-        if drift not in {each.value for each in Drift}:
+        if drift not in {Drift.REPAIR.value, Drift.FAIL.value}:
             raise UsageError(f"init() takes drift='repair' or drift='fail', but was given {drift!r}.")
-        return Job(config, seed, device, ScalarFile(log_dir) if log_dir is not None else None, Drift(drift))
+        wanted = Drift.CHECK if config is not None and config.check else Drift(drift)
+        return Job(config, seed, device, ScalarFile(log_dir) if log_dir is not None else None, wanted)
     except (ConfigError, UsageError, OSError) as e:
         _cannot_start(e)
         raise

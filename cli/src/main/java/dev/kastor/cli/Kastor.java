@@ -38,6 +38,7 @@ import dev.kastor.cli.replay.CompareCommand;
 import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.replay.SweepCommand;
 import dev.kastor.cli.report.ReportCommand;
+import dev.kastor.cli.run.CheckCommand;
 import dev.kastor.cli.run.RunCommand;
 import dev.kastor.cli.terminal.Failures;
 import dev.kastor.cli.terminal.Ink;
@@ -99,6 +100,7 @@ public final class Kastor implements Runnable {
           UpCommand.class,
           DownCommand.class,
           RunCommand.class,
+          CheckCommand.class,
           SubmitCommand.class,
           LsCommand.class,
           GetCommand.class,
@@ -145,7 +147,7 @@ public final class Kastor implements Runnable {
 
   private static SequencedMap<String, List<String>> groups() {
     SequencedMap<String, List<String>> groups = new LinkedHashMap<>();
-    groups.put("Run", List.of("demo", "up", "down", "run", "submit"));
+    groups.put("Run", List.of("demo", "up", "down", "run", "check", "submit"));
     groups.put(
         "Look",
         List.of(

@@ -42,8 +42,12 @@ final class Run {
     this.err = err;
   }
 
-  /** Submits the job, and unless {@code detach} follows it; the exit status is the job's. */
-  int run(GenericKubernetesResource job, SubmitOptions more, boolean detach)
+  /**
+   * Submits the job, and unless {@code detach} follows it; the exit status is the job's.
+   *
+   * @param remedy what is said where it fails; empty for nothing
+   */
+  int run(GenericKubernetesResource job, SubmitOptions more, boolean detach, String remedy)
       throws InterruptedException {
     String name = job.getMetadata().getName();
     try (Cluster cluster = Cluster.connect(options)) {
@@ -62,6 +66,9 @@ final class Run {
         int code =
             new Waiting(cluster, err).until(List.of(new Waiting.Job(options.namespace(), name)));
         follower.finish(LAST_WORDS);
+        if (code == ExitCode.FAILED && !remedy.isEmpty()) {
+          say(remedy);
+        }
         return code;
       }
     } catch (InterruptedException e) {

@@ -144,7 +144,15 @@ public final class RunCommand implements Callable<Integer> {
     }
     return Foreground.run(() ->
         new Run(cluster, spec.commandLine().getOut(), spec.commandLine().getErr())
-            .run(job, options, detach));
+            .run(job, options, detach, remedy()));
+  }
+
+  /** What finds the rule that an elastic script breaks, where its replicas run here. */
+  private String remedy() {
+    return batch == null || image != null
+        ? ""
+        : "try its first steps by one and by two replicas: kastor check --batch %d -- %s"
+            .formatted(Range.of("--batch", batch).min(), String.join(" ", command));
   }
 
   private Manifest manifest() {
