@@ -81,7 +81,12 @@ def test_says_the_rule_that_a_script_breaks_and_goes_no_further(
 @pytest.mark.parametrize(
     ("way", "row", "verdict", "text"),
     [
-        ("memory", "64 a replica", "failed", "Memory ran out at 64 examples a pass: run it with --per-replica and fewer"),
+        (
+            "memory",
+            "64 a replica",
+            "failed",
+            "Memory ran out at 64 examples a pass: run it with --per-replica and fewer",
+        ),
         ("short", "a replica joins", "not seen", "work was done before"),
     ],
 )
