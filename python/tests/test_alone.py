@@ -153,6 +153,7 @@ def test_samplers_keep_their_meaning() -> None:
     shuffled = [order_of(100, seed).between(epoch, 0, 100).tolist() for epoch in range(3)]
     assert orders(None) == orders(utils.RandomSampler(data)) == shuffled
     assert orders(utils.DistributedSampler(data, num_replicas=4, rank=1)) == shuffled
+    assert orders(Repeated(data, num_replicas=1, rank=0)) == [[7] * 100] * 3
     whole = [list(range(100))] * 3
     assert orders(utils.DistributedSampler(data, num_replicas=4, rank=1, shuffle=False)) == whole
     assert orders(utils.SequentialSampler(data)) == whole
@@ -409,7 +410,7 @@ def brings_a_sampler_without_a_length() -> None:
 
 
 class OwnGenerator:
-    """Sampler that draws from a generator that nobody else knows."""
+    """Sampler that draws from a generator of its own."""
 
     def __init__(self) -> None:
         self._own = np.random.default_rng()
@@ -434,6 +435,17 @@ class Growing:
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(11))
+
+
+class Repeated(torch.utils.data.DistributedSampler):  # type: ignore[misc]
+    """Distributed sampler with another meaning than PyTorch's."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([7] * len(self))
+
+
+def brings_a_sampler_of_a_share() -> None:
+    kastor.init().loader(Data(), batch_size=10, sampler=Repeated(Data(), num_replicas=2, rank=0))
 
 
 def brings_a_sampler_of_another_length() -> None:
@@ -582,6 +594,7 @@ def finishes_before_it_begins() -> None:
         (brings_a_sampler_of([1, 2], [3]), r"gave what is no number of an example.*the sampler of single examples"),
         (brings_a_sampler_without_a_length, r"The sampler has no length: list_iterator needs __len__"),
         (brings_a_sampler_with_a_generator_of_its_own, r"another order each time: OwnGenerator draws from"),
+        (brings_a_sampler_of_a_share, r"gives one of 2 shares of an epoch.*give Repeated num_replicas=1 and rank=0"),
         (brings_a_sampler_of_another_length, r"gave 11 examples in epoch 0, and its length is 10"),
         (names_no_batch, r"needs batch_size where the script runs alone"),
         (prepares_after_a_step, r"called after a step.*Call it before the first step"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -21,14 +22,16 @@ def check(
     """Exit status, verdict and text by name of row, and all that was printed."""
     monkeypatch.setenv("PYTHONPATH", str(HERE.parent / "src"))
     script = str(HERE / "scripts" / "checked.py")
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     status = main(["--batch", "16", "--steps", "20", *options, "--", sys.executable, script, way])
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     printed = capfd.readouterr().out
     rows = re.findall(r"(?m)^(ok|failed|look|not seen) +(\S.*?)  +(.*)$", printed)
     return status, {name: (verdict, text) for verdict, name, text in rows}, printed
 
 
 @pytest.mark.integration
-def test_sees_what_no_error_tells(
+def test_finds_sums_that_raise_no_error(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     keep = tmp_path / "kept"

@@ -135,7 +135,7 @@ def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) ->
 
 
 @pytest.mark.never_retried
-def test_keeps_the_meaning_of_a_weighted_sampler_whoever_dies(cluster: Cluster) -> None:
+def test_keeps_the_meaning_of_a_weighted_sampler_after_a_kill(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 8, "weighted": True}
     cluster.start("a", **options)
     cluster.start("b", fault={"point": "body", "step": 20}, **options)

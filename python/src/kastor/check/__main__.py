@@ -17,16 +17,16 @@ from kastor.check.stages import Check, Row, Sizes, Verdict
 _DESCRIPTION = """
 Runs the first steps of a script as an elastic job: by one replica, by two, and by replicas that join, take other
 batches, are killed and go on from a checkpoint, all on this machine and without a cluster. Says what holds and what
-does not, with the remedy. The script runs as it is, in six processes one after another: what it writes, it writes.
-Exit status: 0 if all holds, 1 if something failed, 2 for a wrong call.
+does not, with the remedy. The script runs as it is, in six processes, at most two at a time, which write what it
+writes. Exit status: 0 if all holds, 1 if something failed, 2 for a wrong call.
 """
 _LEAST_BATCH = 4
 _TIMES_AS_LARGE = 4
 
 
-def main(arguments: Sequence[str] | None = None, program: str = "python -m kastor.check") -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; its exit status."""
-    parser = argparse.ArgumentParser(program, description=_DESCRIPTION)
+    parser = argparse.ArgumentParser("python -m kastor.check", description=_DESCRIPTION)
     parser.add_argument("-b", "--batch", type=int, default=32, metavar="N", help="batch of the script's loader (32)")
     parser.add_argument(
         "--per-replica",
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "python -m kasto
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="new folder for logs, outcomes and checkpoints")
     parser.add_argument("command", nargs="+", help="command that starts the script, after --")
     options = parser.parse_args(arguments)
-    most = options.per_replica or _TIMES_AS_LARGE * options.batch
+    most = _TIMES_AS_LARGE * options.batch if options.per_replica is None else options.per_replica
     if options.batch < _LEAST_BATCH:
         parser.error(f"--batch {options.batch}: two replicas with two passes each need at least {_LEAST_BATCH}")
     if most < options.batch:
@@ -52,8 +52,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "python -m kasto
         parser.error(f"there is no command {options.command[0]}")
     if options.keep is not None and options.keep.exists():
         parser.error(f"{options.keep} exists; name a folder that does not")
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+    before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     began = time.monotonic()
     folder = options.keep or Path(tempfile.mkdtemp(prefix="kastor-check-"))
     try:
@@ -65,6 +64,8 @@ def main(arguments: Sequence[str] | None = None, program: str = "python -m kasto
     finally:
         if options.keep is None:
             shutil.rmtree(folder, ignore_errors=True)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
     parts = [f"{count} {verdict.value}" for verdict, count in counts.items() if count]
     print(f"{', '.join(parts)} in {time.monotonic() - began:.0f} s", flush=True)
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "python -m kasto
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Ends the check, once: what it started is ended before it goes, whoever asks again."""
+    """Ends the check at the first signal; further signals do not disturb the end of its replicas."""
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Stages of a check: a script's first steps by one replica, by two, and by replicas that come, go and die."""
+"""Stages of a check: a script's first steps by one replica, by two, and by replicas that join, die and resume."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from kastor.conformance.rules import Rulebook
 from kastor.conformance.scenes import SceneFailed, Story
 
 _FIGURE = re.compile(r", ([A-Za-z0-9_]+) (-?[0-9.]+(?:e[+-]?[0-9]+)?)(?=,|$)")
-# A share's sum over the length of the whole data set is half of what one replica finds.
-_HALF, _MANY_STEPS = (0.4, 0.6), 12
+# Ratio of a sum over one of two shares to the sum over the whole data set, divided by the same length.
+_HALF = (0.4, 0.6)
+_STEPS_OF_A_LOSS = 12
 _LAST_LINES = 12
 
 
@@ -43,7 +44,7 @@ class Sizes:
     """Sizes with which a script is checked.
 
     Args:
-        batch: for which it was written, at least 2, in examples over all replicas.
+        batch: for which it was written, at least 4, in examples over all replicas.
         most: examples that one replica takes at once at the most.
         steps: of the first two stages.
     """
@@ -53,11 +54,11 @@ class Sizes:
     steps: int
 
 
-class _Over(Exception):
-    """End of the script's own work before a stage was over."""
+class _WorkDone(Exception):
+    """Signal that the script's own work was done before its stage."""
 
 
-class _Look(Story):
+class _Stage(Story):
     """Job of one stage, whose replicas are the script's."""
 
     def __init__(self, command: Sequence[str], sizes: Sizes, patience: float, folder: Path) -> None:
@@ -72,7 +73,7 @@ class _Look(Story):
         self.killed: set[str] = set()
         self.endless = False
 
-    def __enter__(self) -> _Look:
+    def __enter__(self) -> _Stage:
         """Returns itself."""
         return self
 
@@ -81,7 +82,7 @@ class _Look(Story):
 
         Raises:
             SceneFailed: with the last words of one that ended.
-            _Over: if the work of a job without end is done.
+            _WorkDone: if the work of a job without end is done.
         """
 
         def holds_or_ended() -> bool:
@@ -90,7 +91,7 @@ class _Look(Story):
         super().wait(what, holds_or_ended)
         if not holds():
             if self._over():
-                raise _Over
+                raise _WorkDone
             raise SceneFailed(self.last_words(next(self._failed())))
 
     def _over(self) -> bool:
@@ -130,7 +131,7 @@ class _Look(Story):
         return outcome
 
     def step_seconds(self) -> float:
-        """Seconds of a step in the newest report that tells of one; 0 without."""
+        """Seconds of a step in the newest report with a profile; 0 without one."""
         profiles = [each for report in self.operator.reports for each in report["profiles"]]
         return float(profiles[-1]["stepSeconds"]) if profiles else 0.0
 
@@ -174,23 +175,23 @@ class Check:
         self._rows.append(row)
         self._say(row)
 
-    def _look(self, name: str) -> _Look:
-        return _Look(self._command, self._sizes, self._patience, self._folder / name.replace(" ", "-"))
+    def _stage(self, name: str) -> _Stage:
+        return _Stage(self._command, self._sizes, self._patience, self._folder / name.replace(" ", "-"))
 
     def _trains(self, name: str, replicas: int) -> dict[str, float] | None:
         """First steps by so many replicas; the metrics with which they ended, None where something broke."""
         steps, atomic = self._sizes.steps, self._sizes.batch // replicas
         pods = ["a", "b"][:replicas]
-        with self._look(name) as look:
+        with self._stage(name) as stage:
             try:
                 for pod in pods:
-                    look.start(pod, steps=steps)
-                look.operator.want(pods, atomic)
-                outcome = look.completes(pods)
+                    stage.start(pod, steps=steps)
+                stage.operator.want(pods, atomic)
+                outcome = stage.completes(pods)
             except SceneFailed as failure:
                 self._row(name, Verdict.BROKEN, str(failure))
                 return None
-            step, milliseconds = outcome["progress"]["step"], look.step_seconds() * 1e3
+            step, milliseconds = outcome["progress"]["step"], stage.step_seconds() * 1e3
             self._row(
                 name, Verdict.HOLDS, f"{step} steps of {replicas} x {atomic} examples, {milliseconds:.1f} ms each"
             )
@@ -220,76 +221,72 @@ class Check:
 
     def _changes(self) -> None:
         """Replicas that join, take other batches, die and go on from a checkpoint."""
-        batch, most = self._sizes.batch, self._sizes.most
-        with self._look("changes") as look:
+        with self._stage("changes") as stage:
             scenes: list[tuple[str, Callable[[], str]]] = [
-                ("a replica joins", lambda: self._joins(look)),
-                ("smaller passes", lambda: self._accumulates(look)),
-                *([(f"{most} a replica", lambda: self._grows(look))] if 2 * most > batch else []),
-                ("a replica is killed", lambda: self._kills(look)),
-                ("goes on from a checkpoint", lambda: self._resumes(look)),
+                ("a replica joins", lambda: self._joins(stage)),
+                ("smaller passes", lambda: self._accumulates(stage)),
+                (f"{self._sizes.most} a replica", lambda: self._grows(stage)),
+                ("a replica is killed", lambda: self._kills(stage)),
+                ("goes on from a checkpoint", lambda: self._resumes(stage)),
             ]
-            look.endless = True
+            stage.endless = True
             for index, (name, scene) in enumerate(scenes):
                 try:
                     self._row(name, Verdict.HOLDS, scene())
-                except _Over:
+                except _WorkDone:
                     self._not_seen([n for n, _ in scenes[index:]], "the script's work was done before: more epochs")
                     break
                 except SceneFailed as failure:
                     self._row(name, Verdict.BROKEN, str(failure))
                     self._not_seen([n for n, _ in scenes[index + 1 :]], f"{name!r} failed")
                     return
-            self._loss_of(look)
+            self._loss_of(stage)
 
     def _not_seen(self, names: Sequence[str], why: str) -> None:
         for name in names:
             self._row(name, Verdict.UNSEEN, why)
 
-    def _joins(self, look: _Look) -> str:
-        look.start("a", steps=ENDLESS)
-        look.train(["a"], self._sizes.batch)
-        look.steps(_MANY_STEPS)
-        look.start("b", steps=ENDLESS)
-        look.train(["a", "b"], self._sizes.batch // 2)
-        pause = look.operator.switches()[-1]["pauseSeconds"]
+    def _joins(self, stage: _Stage) -> str:
+        stage.start("a", steps=ENDLESS)
+        stage.train(["a"], self._sizes.batch)
+        stage.steps(_STEPS_OF_A_LOSS)
+        stage.start("b", steps=ENDLESS)
+        stage.train(["a", "b"], self._sizes.batch // 2)
+        pause = stage.operator.switches()[-1]["pauseSeconds"]
         return f"a pause of {pause * 1e3:.0f} ms"
 
-    def _accumulates(self, look: _Look) -> str:
+    def _accumulates(self, stage: _Stage) -> str:
         atomic = max(1, self._sizes.batch // 4)
-        look.train(["a", "b"], atomic, 1)
-        look.steps(_MANY_STEPS)
+        stage.train(["a", "b"], atomic, 1)
+        stage.steps(_STEPS_OF_A_LOSS)
         return f"two passes of {atomic} examples on each replica before an update"
 
-    def _grows(self, look: _Look) -> str:
-        look.train(["a", "b"], self._sizes.most)
+    def _grows(self, stage: _Stage) -> str:
+        stage.train(["a", "b"], self._sizes.most)
         # The first report of a generation may be of steps before it.
-        look.steps()
+        stage.steps()
         return f"a batch of {2 * self._sizes.most}: it fits into memory"
 
-    def _kills(self, look: _Look) -> str:
-        look.killed.add("b")
-        look.replicas.signal("b", signal.SIGKILL)
-        look.wait("a trains on", lambda: "b" in look.replicas.ended and look.operator.settled())
-        look.steps()
+    def _kills(self, stage: _Stage) -> str:
+        stage.killed.add("b")
+        stage.replicas.signal("b", signal.SIGKILL)
+        stage.wait("a trains on", lambda: "b" in stage.replicas.ended and stage.operator.settled())
+        stage.steps()
         return "the other one trains on"
 
-    def _resumes(self, look: _Look) -> str:
-        look.operator.stop()
-        look.wait("a saves and ends", lambda: "a" in look.replicas.ended)
-        saved = sum(look.replicas.checkpoints().values())
-        before = look.reported_step()
-        look.start("c", steps=ENDLESS)
-        look.train(["c"], self._sizes.batch)
-        if look.reported_step() < before:
-            raise SceneFailed(
-                f"It went on at step {look.reported_step()}, and was at {before} before it was suspended."
-            )
+    def _resumes(self, stage: _Stage) -> str:
+        stage.operator.stop()
+        stage.wait("a saves and ends", lambda: "a" in stage.replicas.ended)
+        saved = sum(stage.replicas.checkpoints().values())
+        before, reports = stage.reported_step(), len(stage.operator.reports)
+        stage.start("c", steps=ENDLESS)
+        stage.train(["c"], self._sizes.batch)
+        stage.require_going_on("c", before, reports)
         return f"suspended at step {before}, {saved / 1e6:.1f} MB, and resumed"
 
-    def _loss_of(self, look: _Look) -> None:
+    def _loss_of(self, stage: _Stage) -> None:
         """Looks whether the loss is a mean: a sum is a quarter as large in passes of a quarter of the examples."""
-        losses = look.losses()
+        losses = stage.losses()
         first, small = losses.get(1), losses.get(3)
         if not first or not small:
             self._row("the loss is a mean", Verdict.UNSEEN, "the script does not log it: job.log(loss=loss)")

@@ -133,6 +133,12 @@ class Story:
         """Steps in the newest report; 0 before the first."""
         return int(self.operator.reports[-1]["progress"]["step"]) if self.operator.reports else 0
 
+    def require_going_on(self, pod: str, step: int, reports: int) -> None:
+        """Checks that the first of the reports after so many is not of a step before that of the checkpoint."""
+        first = self.operator.reports[reports]["progress"]["step"]
+        if first < step:
+            raise SceneFailed(f"{pod} goes on from step {first}, not from the checkpoint of step {step}")
+
     def ends(self, pod: str, kind: str) -> None:
         """Waits until a replica has ended, and checks its last words and its exit code."""
         self.wait(f"{pod} ends with {kind}", lambda: pod in self.replicas.ended)
@@ -285,12 +291,7 @@ class Life(Story):
         step, reports = self.reported_step(), len(self.operator.reports)
         self.start("e")
         self.train("e", 32)
-        self._goes_on("e", step, reports)
-
-    def _goes_on(self, pod: str, step: int, reports: int) -> None:
-        first = self.operator.reports[reports]["progress"]["step"]
-        if first < step:
-            raise SceneFailed(f"{pod} goes on from step {first}, not from the checkpoint of step {step}")
+        self.require_going_on("e", step, reports)
 
     def _all_killed(self) -> None:
         stopped = self.reported_step()
@@ -305,7 +306,7 @@ class Life(Story):
         reports = len(self.operator.reports)
         self.start("f")
         self.train("f", 32)
-        self._goes_on("f", step, reports)
+        self.require_going_on("f", step, reports)
 
 
 class Leaver(Story):

@@ -82,15 +82,24 @@ def order_by(sampler: Any, dataset: Sized, shuffle: bool, seed: int) -> Order:
     """Order for a data set; ``shuffle`` counts where there is no sampler.
 
     A ``DistributedSampler`` stands for the whole data set, of which each replica gets its share as ever.
+
+    Raises:
+        UsageError: if another sampler gives one replica's share of an epoch.
     """
     if sampler is None:
         return order_of(len(dataset), seed, shuffle)
-    if isinstance(sampler, DistributedSampler):
+    if type(sampler) is DistributedSampler:
         return order_of(len(dataset), seed, sampler.shuffle)
     if type(sampler) is SequentialSampler:
         return order_of(len(dataset), seed, shuffle=False)
     if type(sampler) is RandomSampler and not sampler.replacement and sampler.num_samples == len(dataset):
         return order_of(len(dataset), seed)
+    parts = getattr(sampler, "num_replicas", 1)
+    if parts != 1:
+        raise UsageError(
+            f"The sampler gives one of {parts} shares of an epoch, and the others would never be trained on: give"
+            f" {type(sampler).__name__} num_replicas=1 and rank=0. Each replica gets its share of that."
+        )
     return DrawnOrder(sampler, dataset, seed)
 
 

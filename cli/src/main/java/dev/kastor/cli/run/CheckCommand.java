@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
       "Its first steps are taken by one replica, by two, and by replicas that join, take other"
           + " batches, are killed and go on from a checkpoint, all on this machine and without a"
           + " cluster. A line for each says what holds, and what to change where it does not.",
-      "The script runs as it is, in six processes one after another: what it writes, it writes."
+      "The script runs as it is, in six processes, at most two at a time, which write what it writes."
     },
     footerHeading = "%nExamples:%n",
     footer = {
@@ -134,7 +134,7 @@ public final class CheckCommand implements Callable<Integer> {
     try {
       return process.waitFor();
     } finally {
-      // It ends what it started before it goes.
+      // The check ends its replicas before it ends itself.
       process.destroy();
       process.waitFor(END_SECONDS, TimeUnit.SECONDS);
     }

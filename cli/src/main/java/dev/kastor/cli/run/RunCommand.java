@@ -147,7 +147,7 @@ public final class RunCommand implements Callable<Integer> {
             .run(job, options, detach, remedy()));
   }
 
-  /** What finds the rule that an elastic script breaks, where its replicas run here. */
+  /** Advice for an elastic script whose replicas run on this machine; empty for other commands. */
   private String remedy() {
     return batch == null || image != null
         ? ""

@@ -52,10 +52,10 @@ final class AttackScenario {
   /** Between two rounds of the scheduler; the long form keeps the chart's own. */
   private static final Duration ROUND = Duration.ofSeconds(MINUTES == 0 ? 2 : 30);
 
-  /** How long pods may take at least to end and to start once it is decided. */
+  /** Shortest limit for pods to end and to start after a decision. */
   private static final Duration SETTLE = Duration.ofSeconds(15);
 
-  /** How many times longer than without an attack they may take on a slow machine. */
+  /** Limit on a slow machine, in times of what the first jobs took without an attack. */
   private static final int SLOWER = 3;
 
   private static final Duration READY = Duration.ofMinutes(2);

@@ -16,7 +16,7 @@ public final class Await {
    * Returns once the condition holds.
    *
    * @param situation what is the case instead, asked for when the time is up
-   * @throws NotInTime if the time is up
+   * @throws WaitTimeout if the time is up
    */
   public static void until(
       String what, Duration limit, Supplier<String> situation, Callable<Boolean> condition)
@@ -24,7 +24,7 @@ public final class Await {
     long begun = System.nanoTime();
     while (!holds(condition)) {
       if (System.nanoTime() - begun > limit.toNanos()) {
-        throw new NotInTime(
+        throw new WaitTimeout(
             "not within %d s: %s. Instead: %s".formatted(limit.toSeconds(), what, situation.get()));
       }
       Thread.sleep(POLL_MILLIS);

@@ -29,7 +29,7 @@ import org.junit.platform.launcher.TestPlan;
  * <p>Scenarios run one after the other, so one thread calls it.
  */
 final class Results implements TestExecutionListener {
-  /** Tag of what is not tried again after a failure, unless all of it is {@link NotInTime}. */
+  /** Tag of what is not tried again after a failure, unless all of it is {@link WaitTimeout}. */
   static final String NEVER_RETRIED = "never-retried";
 
   private static final double MILLIS = 1e3;
@@ -97,7 +97,7 @@ final class Results implements TestExecutionListener {
     String reason = result.getThrowable().map(String::valueOf).orElse("");
     boolean retry =
         (!tags(test).contains(NEVER_RETRIED)
-                || result.getThrowable().filter(NotInTime::alone).isPresent())
+                || result.getThrowable().filter(WaitTimeout::alone).isPresent())
             && result.getThrowable().filter(InvariantViolation::in).isEmpty()
             && (result.getStatus() == TestExecutionResult.Status.SUCCESSFUL
                 || !violated.getAsBoolean());
