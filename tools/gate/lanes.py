@@ -18,6 +18,7 @@ def run(
     lanes: int,
     begun: float,
     say: Callable[[str], None],
+    leave: Callable[[Planned], bool] = lambda part: False,
 ) -> list[parts.Result]:
     """Runs all parts and returns their results in the order in which they ended.
 
@@ -29,6 +30,7 @@ def run(
         lanes: how many of those in lanes run at once; the others do not count.
         begun: when the gate began, by the monotonic clock, in seconds.
         say: takes a line of progress.
+        leave: asked before a part begins; if true, the part does not run.
     """
     waiting = list(planned)
     running: list[tuple[Planned, parts.Running]] = []
@@ -54,6 +56,8 @@ def run(
                     each.in_lane and busy >= lanes
                 ):
                     waiting.remove(each)
+                    if leave(each):
+                        continue
                     running.append((each, parts.Running(each.make(), begun)))
                     report(f"{each.name}: begins")
             if waiting and not running:

@@ -6,7 +6,7 @@ import os
 import pathlib
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MAVEN = "{http://maven.apache.org/POM/4.0.0}"
 
@@ -59,14 +59,25 @@ def base(root: pathlib.Path, known: pathlib.Path) -> str | None:
     It is KASTOR_GATE_BASE, or the newest commit whose whole gate passed on this machine.
 
     Args:
-        known: file with a line for each commit whose gate passed here, the newest last.
+        known: file with a line for each commit whose gate passed here, the newest last; after the commit come the
+            nightly parts that its gate left to the next one.
     """
     chosen = os.environ.get("KASTOR_GATE_BASE")
     if chosen:
         return chosen
+    return next(iter(_newest_passed(root, known)), None)
+
+
+def left(root: pathlib.Path, known: pathlib.Path) -> list[str]:
+    """Returns the nightly parts that the newest gate that passed on this machine left to the next one."""
+    return _newest_passed(root, known)[1:]
+
+
+def _newest_passed(root: pathlib.Path, known: pathlib.Path) -> list[str]:
+    """Returns the words of the last line of a commit in the history of the newest one; none if there is none."""
     history = set(_git(root, "rev-list", "HEAD").split())
-    passed = known.read_text(encoding="utf-8").split() if known.exists() else []
-    return next((commit for commit in reversed(passed) if commit in history), None)
+    lines = known.read_text(encoding="utf-8").splitlines() if known.exists() else []
+    return next((line.split() for line in reversed(lines) if history.intersection(line.split()[:1])), [])
 
 
 def hours_ago(root: pathlib.Path, hours: int = 4) -> str:
@@ -76,12 +87,12 @@ def hours_ago(root: pathlib.Path, hours: int = 4) -> str:
     return older or _git(root, "rev-list", "--max-parents=0", "HEAD").split()[0]
 
 
-def note_passed(root: pathlib.Path, known: pathlib.Path) -> None:
-    """Notes that the whole gate passed on the newest commit, if that is what the tree holds."""
+def note_passed(root: pathlib.Path, known: pathlib.Path, left: Sequence[str] = ()) -> None:
+    """Notes that the gate passed on the newest commit but for the parts it left, if that is what the tree holds."""
     if not _git(root, "status", "--porcelain").strip():
         known.parent.mkdir(parents=True, exist_ok=True)
         with known.open("a", encoding="utf-8") as lines:
-            lines.write(_git(root, "rev-parse", "HEAD"))
+            lines.write(" ".join([_git(root, "rev-parse", "HEAD").strip(), *left]) + "\n")
 
 
 def _git(root: pathlib.Path, *arguments: str) -> str:

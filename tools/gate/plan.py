@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import pathlib
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from . import outcomes, parts
 
@@ -213,13 +213,17 @@ SCENARIOS = {
 }
 
 
-def chosen(found: Sequence[Nightly], changed: Sequence[str], turn: int) -> list[Nightly]:
-    """Returns the nightly parts of one gate: the one whose turn it is, and those whose packages changed."""
-    return [
+def chosen(found: Sequence[Nightly], changed: Sequence[str], turn: int, left: Collection[str] = ()) -> list[Nightly]:
+    """Returns the nightly parts of one gate: those that the last one left, the one whose turn it is and those whose
+    packages changed.
+    """
+    due = [
         part
         for number, part in enumerate(found)
-        if number == turn % len(found) or any(_in(part.paths, file) for file in changed)
+        if part.name in left or number == turn % len(found) or any(_in(part.paths, file) for file in changed)
     ]
+    # What has waited for longest begins first.
+    return sorted(due, key=lambda part: part.name not in left)
 
 
 def _in(paths: Sequence[str], file: str) -> bool:

@@ -141,6 +141,26 @@ def test_a_part_waits_for_what_it_is_made_of(tmp_path: pathlib.Path) -> None:
     assert said.index("tests: begins") > said.index(next(line for line in said if line.startswith("build: done")))
 
 
+def test_a_late_gate_leaves_nightly_parts_to_the_next_one(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = argparse.Namespace(complete=True, all=False, changed=False, python=None, parts=None)
+    gate = Gate(options, tmp_path)
+    gate._nightly = {"python:nightly"}
+    nightly, other = planned(tmp_path, "python:nightly", ""), planned(tmp_path, "cli", "")
+
+    def ran() -> list[str]:
+        return [result.part.name for result in lanes.run([nightly, other], 1, 0.0, lambda _: None, gate._leave)]
+
+    assert ran() == ["python:nightly", "cli"]
+    monkeypatch.setattr("gate.__main__.LATEST_NIGHTLY_MINUTES", 0.0)
+    assert ran() == ["cli"]
+    gate._report([], verdict.over([], []), [])
+    assert "kastor: left to the next gate, since this one was late: python:nightly\n" in capsys.readouterr().out
+    options.all = True
+    assert ran() == ["python:nightly", "cli"]
+
+
 def test_after_a_failed_build_nothing_runs(tmp_path: pathlib.Path) -> None:
     said: list[str] = []
     build = planned(tmp_path, "build", "raise SystemExit(1)")
@@ -208,6 +228,8 @@ def test_nightly_parts_take_turns_and_come_at_once_when_their_packages_change() 
     assert [part.name for part in plan.chosen(found, ["c/src/test/XTest.java"], 1)] == ["b"]
     assert [part.name for part in plan.chosen(found, ["c/src/main/below/X.java"], 1)] == ["b"]
     assert [part.name for part in plan.chosen(found, ["a/src/below/X.java"], 1)] == ["a", "b"]
+    # What a late gate left comes in the next one, before the others.
+    assert [part.name for part in plan.chosen(found, [], 0, ["c"])] == ["c", "a"]
 
 
 def test_what_the_watcher_saw_is_never_retried(tmp_path: pathlib.Path) -> None:
@@ -287,6 +309,11 @@ def test_changed_files_are_those_of_commits_and_of_the_tree(tmp_path: pathlib.Pa
     assert modules.changed_files(tmp_path, "HEAD") == ["a", "b"]
 
 
+def commit_of(tree: pathlib.Path) -> str:
+    command = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(command, cwd=tree, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def test_changes_count_since_the_newest_commit_whose_gate_passed(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,8 +324,7 @@ def test_changes_count_since_the_newest_commit_whose_gate_passed(
     def commit(name: str) -> str:
         for command in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "-m", name]):
             subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *command], cwd=tree, check=True)
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tree, check=True, capture_output=True, text=True)
-        return head.stdout.strip()
+        return commit_of(tree)
 
     first = commit("first")
     assert modules.base(tree, known) is None
@@ -312,3 +338,8 @@ def test_changes_count_since_the_newest_commit_whose_gate_passed(
     assert modules.base(tree, known) == second
     known.write_text(f"{second}\n{'0' * 40}\n")  # One of another branch.
     assert modules.base(tree, known) == second
+    assert modules.left(tree, known) == []
+    (tree / "uncommitted").unlink()
+    modules.note_passed(tree, known, ["python:nightly", "simulator:nightly"])
+    assert modules.base(tree, known) == commit_of(tree)
+    assert modules.left(tree, known) == ["python:nightly", "simulator:nightly"]
