@@ -10,6 +10,7 @@ import dev.kastor.engine.train.Trainable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -19,6 +20,7 @@ import java.util.Optional;
  *
  * <p>Its jobs last for long at little processor time, whatever else the machine does, and end soon
  * when they may: where a file {@code fast} lies beside its jar, the store gives all at once.
+ * Networks are small, since what they learn is not what is tested.
  */
 public final class SlowReading implements Program {
   /** Name of this program. */
@@ -29,6 +31,14 @@ public final class SlowReading implements Program {
 
   private static final String PROGRAM = "program";
   private static final String RATE = "examplesPerSecond";
+
+  /** Parameters of programs that differ from their own defaults. */
+  private static final Map<String, Map<String, String>> SMALL =
+      Map.of(
+          "glyph-mlp", Map.of("hidden", "64"),
+          "glyph-cnn", Map.of("channels", "4,8,8"),
+          "byte-lm", Map.of("context", "16", "width", "16", "heads", "2", "layers", "1"));
+
   private static final Path PLUGINS = Path.of(System.getProperty("kastor.plugins", "/app/plugins"));
 
   @Override
@@ -49,7 +59,7 @@ public final class SlowReading implements Program {
   @Override
   public Optional<Model> model(Map<String, String> parameters) throws ProgramException {
     Program program = program(parameters);
-    return program.model(program.defaultParameters());
+    return program.model(parametersOf(program));
   }
 
   @Override
@@ -62,7 +72,7 @@ public final class SlowReading implements Program {
       throws ProgramException {
     Program program = program(parameters);
     double nanosPerExample = 1e9 / rate(parameters);
-    Trainable trainable = program.load(program.defaultParameters(), settings);
+    Trainable trainable = program.load(parametersOf(program), settings);
     return new SlowTrainable(
         trainable,
         examples -> {
@@ -75,11 +85,17 @@ public final class SlowReading implements Program {
   @Override
   public Optimizer optimizer(Map<String, String> parameters) throws ProgramException {
     Program program = program(parameters);
-    return program.optimizer(program.defaultParameters());
+    return program.optimizer(parametersOf(program));
   }
 
   private static Program program(Map<String, String> parameters) throws ProgramException {
     return Programs.get(parameters.getOrDefault(PROGRAM, ""));
+  }
+
+  private static Map<String, String> parametersOf(Program program) {
+    Map<String, String> all = new LinkedHashMap<>(program.defaultParameters());
+    all.putAll(SMALL.getOrDefault(program.name(), Map.of()));
+    return all;
   }
 
   private static double rate(Map<String, String> parameters) throws ProgramException {

@@ -11,6 +11,7 @@ import dev.kastor.e2e.cluster.Credentials;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
 import dev.kastor.e2e.cluster.Operator;
+import dev.kastor.e2e.cluster.SlowStore;
 import dev.kastor.e2e.cluster.Throttle;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.InvariantViolation;
@@ -69,21 +70,27 @@ final class ServersScenario {
 
   private static final int WARM_STEPS = 1500;
 
+  /** What a worker without steps is given: some updates a second, until it may end. */
+  private static final int EXAMPLES_PER_SECOND = 400;
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
+  private final SlowStore store = new SlowStore(client, TEAM);
 
   @BeforeAll
   void install() throws Exception {
     Namespaces namespaces = new Namespaces(client);
     namespaces.restricted(TEAM);
     namespaces.shared(TEAM, "checkpoints");
+    store.make();
   }
 
   @AfterAll
   void remove() throws Exception {
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
+    store.remove();
     client.close();
   }
 
@@ -92,7 +99,7 @@ final class ServersScenario {
   @Tag("nightly")
   @DisplayName("a server trains beside its workers, holds no GPU and counts for no replica")
   void trains() throws Exception {
-    submit(BACKUP, WORKERS, "backup: 1", 24_000);
+    submit(job(BACKUP, WORKERS, "backup: 1", 24_000));
     until("it makes steps", SOON, () -> jobs.step(BACKUP) > 0);
     Pod server = server(BACKUP);
     assertThat(Pods.gpus(server)).isZero();
@@ -161,11 +168,13 @@ final class ServersScenario {
   @Order(4)
   @DisplayName("workers without steps: how stale their updates are is shown")
   void tellsStaleness() throws Exception {
-    submit(STALE, 2, "mode: asynchronous, mostStaleness: " + MOST_STALENESS, 4_000);
+    String job = job(STALE, 2, "mode: asynchronous, mostStaleness: " + MOST_STALENESS, 2_000);
+    submit(store.feed(job, EXAMPLES_PER_SECOND));
     until("it makes steps", SOON, () -> jobs.step(STALE) > 0);
     assertThat(Pods.gpus(server(STALE))).isZero();
     assertThat(workers(STALE)).hasSize(2).allMatch(pod -> Pods.gpus(pod) == 1);
     until("updates are counted", SOON, () -> served(STALE).path("staleness").path(0).asLong() > 0);
+    store.hurry();
     until("it succeeds", LONG, () -> jobs.in(Phase.Succeeded, STALE));
     JsonNode counts = served(STALE).path("staleness");
     long all = 0;
@@ -195,25 +204,28 @@ final class ServersScenario {
     until("nothing runs", SOON, () -> jobs.running(BACKUP).isEmpty());
   }
 
-  private void submit(String name, int workers, String options, int steps) {
-    String text =
-        """
-        apiVersion: kastor.dev/v1alpha1
-        kind: TrainingJob
-        metadata: {name: %s}
-        spec:
-          program: {name: glyph-mlp}
-          elastic: {minReplicas: %2$d, maxReplicas: %2$d}
-          checkpoint: {intervalSeconds: 5}
-          training:
-            sync: {parameter-server: {%3$s}}
-          goodput:
-            mode: Fixed
-            batchSize: {initial: 128}
-            learningRate: {base: "0.05"}
-            work: {steps: %4$d}
-        """
-            .formatted(name, workers, options, steps);
+  private static String job(String name, int workers, String options, int steps) {
+    return """
+    apiVersion: kastor.dev/v1alpha1
+    kind: TrainingJob
+    metadata: {name: %s}
+    spec:
+      program:
+        name: glyph-mlp
+      elastic: {minReplicas: %2$d, maxReplicas: %2$d}
+      checkpoint: {intervalSeconds: 5}
+      training:
+        sync: {parameter-server: {%3$s}}
+      goodput:
+        mode: Fixed
+        batchSize: {initial: 128}
+        learningRate: {base: "0.05"}
+        work: {steps: %4$d}
+    """
+        .formatted(name, workers, options, steps);
+  }
+
+  private void submit(String text) {
     client
         .resources(TrainingJob.class)
         .inNamespace(TEAM)
