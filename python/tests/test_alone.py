@@ -22,7 +22,7 @@ F: Any = torch.nn.functional
 
 import kastor.torch as kastor  # noqa: E402
 from kastor.errors import UsageError  # noqa: E402
-from kastor.noise import NoiseScaleEstimator  # noqa: E402
+from kastor.noise import JointNoise  # noqa: E402
 from kastor.protocol import BatchPlan  # noqa: E402
 from kastor.sampler import ElasticSampler, order_of  # noqa: E402
 from kastor.torch.order import order_by  # noqa: E402
@@ -184,7 +184,7 @@ def test_another_batch_changes_rate_and_schedule() -> None:
     job = kastor.init()
     job.prepare(model, optimizer, scheduler)
     training = job._training
-    training._scaling = "Linear"
+    training._scalings = ["Linear"]
     loader = iter(job.loader(Data(), batch_size=10))
     turn(model, optimizer, scheduler, *next(loader))
     training.members.plan = BatchPlan(10, 2)
@@ -201,14 +201,14 @@ def test_another_batch_changes_rate_and_schedule() -> None:
     # The rate in force is three times the schedule's; the schedule itself moved by one step of the initial batch.
     assert job.metrics()["learning_rate"] == pytest.approx(3 * rates[0])
     assert training.counters.scale_invariant_steps == 2
-    assert training.counters.scheduled == 2
+    assert training.counters.scheduled(0) == 2
     assert training.counters.cursor == 40
     assert optimizer.param_groups[0]["lr"] == pytest.approx(scheduler.get_last_lr()[0])
 
 
 def test_a_schedule_ends_where_the_work_does(monkeypatch: pytest.MonkeyPatch) -> None:
     # As of a larger batch: the seventh step reaches 21 of 20.
-    monkeypatch.setattr(NoiseScaleEstimator, "gain", lambda *_: 3.0)
+    monkeypatch.setattr(JointNoise, "gain", lambda *_: 3.0)
     model, optimizer, _ = objects()
     scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20)
     job = kastor.init()
@@ -216,7 +216,7 @@ def test_a_schedule_ends_where_the_work_does(monkeypatch: pytest.MonkeyPatch) ->
     for x, y in job.batches(Data(), batch_size=10, epochs=2):
         turn(model, optimizer, scheduler, x, y)
     assert (job.step, job._training.counters.scale_invariant_steps) == (7, 21)
-    assert (job._training.counters.scheduled, scheduler.last_epoch) == (20, 20)
+    assert (job._training.counters.scheduled(0), scheduler.last_epoch) == (20, 20)
 
 
 def test_a_step_that_a_scaler_skips_brings_nothing() -> None:
@@ -463,9 +463,9 @@ def prepares_after_a_step() -> None:
     kastor.init().prepare(model, optimizer)
 
 
-def has_two_optimizers() -> None:
+def gives_an_optimizer_twice() -> None:
     model, optimizer, _ = objects()
-    kastor.init().prepare(model, [optimizer, optimizer])  # type: ignore[arg-type]
+    kastor.init().prepare(model, [optimizer, optimizer])
 
 
 def prepares_twice() -> None:
@@ -598,7 +598,7 @@ def finishes_before_it_begins() -> None:
         (brings_a_sampler_of_another_length, r"gave 11 examples in epoch 0, and its length is 10"),
         (names_no_batch, r"needs batch_size where the script runs alone"),
         (prepares_after_a_step, r"called after a step.*Call it before the first step"),
-        (has_two_optimizers, r"takes one torch.optim.Optimizer but was given a list. Put the parameters"),
+        (gives_an_optimizer_twice, r"Parameter .* is in two optimizers"),
         (prepares_twice, r"was called before.*one torch.nn.ModuleDict"),
         (has_parameters_outside, r"has parameters that the model has not"),
         (searches_lines, r"LBFGS takes several passes"),

@@ -80,6 +80,21 @@ def test_says_the_rule_that_a_script_breaks_and_goes_no_further(
 
 
 @pytest.mark.integration
+@pytest.mark.nightly  # test_alternating.py trains by two optimizers in the gate.
+def test_takes_a_script_with_two_optimizers_through_all_but_accumulation(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status, rows, printed = check(capfd, monkeypatch, "two optimizers")
+    assert (status, rows["one replica"][0]) == (1, "failed"), printed
+    assert "gradientAccumulation to false" in rows["one replica"][1]
+    status, rows, printed = check(capfd, monkeypatch, "two optimizers", "--no-accumulation", "--per-replica", "64")
+    assert status == 0, printed
+    assert "smaller passes" not in rows
+    assert rows["a replica is killed"][0] == rows["goes on from a checkpoint"][0] == "ok"
+    assert rows["the loss is a mean"][0] == "not seen"
+
+
+@pytest.mark.integration
 @pytest.mark.nightly  # The gate has the rows of these in the tests above.
 @pytest.mark.parametrize(
     ("way", "row", "verdict", "text"),

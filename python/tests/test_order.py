@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kastor.audit import AuditDigest, mix
-from kastor.noise import NoiseScaleEstimator, learning_rate_factor
+from kastor.noise import JointNoise, NoiseScaleEstimator, learning_rate_factor
 from kastor.protocol import BatchPlan, GradientStats
 from kastor.sampler import Computed, ElasticSampler, order_of
 
@@ -56,6 +56,7 @@ def test_digest_takes_any_grouping_and_sees_every_change() -> None:
 
 def test_estimates_as_java_does() -> None:
     noise = NoiseScaleEstimator(32, 0.995)
+    joint = JointNoise(32)
     for i in range(15):
         noise.observe(2 + i % 3, 3.1 + i * 0.25, 2.3 + i * 0.125, 64 + 32 * (i % 2))
     previous: tuple[np.ndarray, int] | None = None
@@ -70,7 +71,8 @@ def test_estimates_as_java_does() -> None:
     assert stats is not None
     assert stats.squared_norm == pytest.approx(54.53676362950695, rel=1e-13)
     assert stats.gain(128) == pytest.approx(1.0293601621300716, rel=1e-13)
-    assert noise.gain(16) == pytest.approx(0.9633630091403014, rel=1e-13)
+    joint.restore(noise.state())
+    assert joint.gain(16) == pytest.approx(0.9633630091403014, rel=1e-13)
 
 
 @pytest.mark.parametrize(("groups", "batch"), [(1, 32), (1, 128), (2, 32), (3, 96), (8, 256)])
@@ -99,8 +101,8 @@ def test_noise_ignores_a_step_that_overflowed_and_is_silent_at_first() -> None:
     for _ in range(9):
         noise.observe(4, 7, 4, 20)
         assert noise.stats() is None
-    assert noise.gain(5) == 0.5
-    assert noise.gain(20) == 1.0
+    assert JointNoise(10).gain(5) == 0.5
+    assert JointNoise(10).gain(20) == 1.0
     before = noise.state()
     noise.observe(2, float("inf"), float("nan"), 20)
     assert noise.state() == before

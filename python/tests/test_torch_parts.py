@@ -16,13 +16,14 @@ F: Any = torch.nn.functional
 
 from kastor.checkpoint import CheckpointFolder  # noqa: E402
 from kastor.errors import CheckpointError, UsageError  # noqa: E402
-from kastor.noise import NoiseScaleEstimator  # noqa: E402
+from kastor.noise import JointNoise, NoiseScaleEstimator  # noqa: E402
 from kastor.protocol import Action, BatchPlan, Cause, Member, Membership  # noqa: E402
 from kastor.starting import Source  # noqa: E402
 from kastor.store import StoreClient, StoreServer  # noqa: E402
+from kastor.torch.backward import BackwardReducer  # noqa: E402
 from kastor.torch.group import BrokenGroupError, Group, Kind  # noqa: E402
 from kastor.torch.join import History, agree  # noqa: E402
-from kastor.torch.reducer import Reducer  # noqa: E402
+from kastor.torch.reducer import Reducer, squared_distance  # noqa: E402
 from kastor.torch.state import Counters, TrainingState  # noqa: E402
 from kastor.torch.statistics import BatchStatistics  # noqa: E402
 
@@ -131,6 +132,67 @@ def test_gradient_is_the_mean_over_passes_and_members(threads: Threads, bucket: 
     assert squares_1 == pytest.approx(squares(1), rel=1e-6)
 
 
+@pytest.mark.never_retried
+def test_backward_passes_add_up_to_the_mean_over_members(threads: Threads) -> None:
+    x, y = data()
+    halves = slice(24), slice(24, 48)
+
+    def passes(net: Net, part: slice, maybe: bool) -> None:
+        net.zero_grad()
+        F.cross_entropy(net(x[part], maybe=maybe), y[part]).backward()
+        # Not all parameters, and some of them a second time.
+        net.a(x[part]).square().mean().backward()
+
+    whole = Net()
+    passes(whole, slice(48), False)
+    nets = [Net(), Net()]
+
+    def member(group: Group) -> tuple[float, float]:
+        net = nets[group.rank]
+        reducer = BackwardReducer([[net.a.weight, net.a.bias], [*net.b.parameters(), net.maybe]])
+        reducer.begin(group)
+        passes(net, halves[group.rank], maybe=group.rank == 1)
+        assert reducer.error is None
+        assert reducer.has_reached(0)
+        reducer.select(0)
+        return reducer.squared_norms(), reducer.squared_norm()
+
+    (own_0, mean_0), (own_1, mean_1) = threads.run(2, member)
+    for p, q, r in zip(nets[0].parameters(), nets[1].parameters(), whole.parameters(), strict=True):
+        if p is nets[0].maybe:
+            # Only one member reached it.
+            assert p.grad is not None
+            assert torch.equal(p.grad, q.grad)
+        elif r.grad is None:
+            assert p.grad is q.grad is None
+        else:
+            assert torch.equal(p.grad, q.grad)
+            assert torch.allclose(p.grad, r.grad, atol=1e-6)
+
+    def norm(net: Net) -> float:
+        return sum(float(p.grad.double().square().sum()) for p in (net.a.weight, net.a.bias) if p.grad is not None)
+
+    assert mean_0 == mean_1 == pytest.approx(norm(nets[0]), rel=1e-6)
+    for part, own in zip(halves, (own_0, own_1), strict=True):
+        alone = Net()
+        passes(alone, part, maybe=part is halves[1])
+        assert own == pytest.approx(norm(alone), rel=1e-6)
+
+
+def test_a_backward_pass_that_reaches_other_optimizers_on_one_member_is_refused(threads: Threads) -> None:
+    x, _ = data()
+    nets = [Net(), Net()]
+
+    def member(group: Group) -> None:
+        net = nets[group.rank]
+        reducer = BackwardReducer([[*net.a.parameters()], [*net.b.parameters()]])
+        reducer.begin(group)
+        with pytest.raises(UsageError, match="must not depend on the replica"):
+            (net(x) if group.rank else net.a(x)).sum().backward()
+
+    threads.run(2, member)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("replicas", "passes", "batch"),
@@ -192,7 +254,7 @@ def test_a_single_gradient_is_kept_as_it_was_before_clipping() -> None:
         kept.append((reducer.kept, whole))
     (before, first), (now, second) = kept
     distance = float((second - first).square().sum())
-    assert Reducer.squared_distance(now, before) == pytest.approx(distance, rel=1e-5)
+    assert squared_distance(now, before) == pytest.approx(distance, rel=1e-5)
 
 
 def test_a_second_backward_pass_is_refused() -> None:
@@ -266,8 +328,8 @@ def trained(seed: int, steps: int, kind: Any = torch.optim.AdamW) -> TrainingSta
         scaler.update()
         scheduler.step()
     parts = {"model": net, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler}
-    state = TrainingState(parts, NoiseScaleEstimator(32))
-    state.counters = Counters(steps, steps + 0.1, 32 * steps, 5, 2**64 - 1, steps, 1)
+    state = TrainingState(parts, JointNoise(32))
+    state.counters = Counters(steps, steps + 0.1, 32 * steps, 5, 2**64 - 1, 1, schedules=[steps])
     return state
 
 
@@ -288,7 +350,7 @@ def test_members_agree_on_the_best_state_to_the_bit(threads: Threads) -> None:
     found = threads.run(4, member)
     assert {digest for _, digest in found} == {before}
     assert {h.lineage for h in histories} == {threads.generation}
-    assert states[0].counters == Counters(3, 3.1, 96, 5, 2**64 - 1, 3, 1)
+    assert states[0].counters == Counters(3, 3.1, 96, 5, 2**64 - 1, 1, schedules=[3])
     assert {(c.replicas_before, c.replicas_after, c.cause) for c, _ in found} == {(2, 4, Cause.FAILURE)}
     a, b = states[0].parts, states[1].parts
     assert str(a["optimizer"].state_dict()) == str(b["optimizer"].state_dict())
@@ -379,7 +441,7 @@ def test_a_state_that_is_more_than_data_is_refused() -> None:
             pass
 
     with pytest.raises(UsageError, match=r"state\.parts\.odd\.f holds a builtins\.function"):
-        TrainingState({"odd": Odd()}, NoiseScaleEstimator(1)).captured()
+        TrainingState({"odd": Odd()}, JointNoise(1)).captured()
 
 
 @pytest.mark.never_retried

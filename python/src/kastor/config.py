@@ -50,7 +50,7 @@ class JobSpec:
     """Part of a TrainingJob's spec that a replica needs; batches are in examples.
 
     ``scaling`` and ``work`` are None where the spec leaves them to the script, ``warm_start`` where the job
-    begins with the model as the script made it.
+    begins with the model as the script made it. ``accumulates`` is whether a step may have several passes.
     """
 
     initial_batch: int
@@ -62,6 +62,7 @@ class JobSpec:
     checkpoint_seconds: float = 10.0
     keep_last: int = 3
     warm_start: WarmStart | None = None
+    accumulates: bool = True
 
     @property
     def first_atomic_batch(self) -> int:
@@ -86,6 +87,7 @@ class JobSpec:
             if fields.at(f"goodput.work.{kind}") is not None:
                 work = Work(**{kind: fields.whole(f"goodput.work.{kind}")})
         scaling = fields.at("goodput.learningRate.scaling")
+        accumulates = fields.at("goodput.batchSize.gradientAccumulation")
         warm_start = None
         if fields.at("checkpoint.warmStart") is not None:
             job, step = fields.at("checkpoint.warmStart.job"), fields.at("checkpoint.warmStart.step")
@@ -106,7 +108,9 @@ class JobSpec:
             float(fields.whole("checkpoint.intervalSeconds", 10)),
             fields.whole("checkpoint.keepLast", 3),
             warm_start,
+            accumulates is not False,
         )
+        fields.check("goodput.batchSize.gradientAccumulation", accumulates in (None, True, False))
         fields.check("goodput.batchSize.perDevice", read.least_atomic_batch <= read.most_atomic_batch)
         if fields.wrong:
             raise ValueError("missing or wrong: " + ", ".join(fields.wrong))

@@ -97,11 +97,6 @@ class NoiseScaleEstimator:
             self.initial_batch,
         )
 
-    def gain(self, global_batch: int) -> float:
-        """Gain of a step; until the noise is known, a larger batch is taken to bring no more than M0."""
-        known = self.stats()
-        return known.gain(global_batch) if known else min(1.0, global_batch / self.initial_batch)
-
     def state(self) -> list[float]:
         """State of the averages, for a checkpoint."""
         return [self._squared_norm, self._variance, self._weight, self._observations]
@@ -111,6 +106,44 @@ class NoiseScaleEstimator:
         if len(state) != 4:
             raise ValueError(f"The state of an estimator has 4 numbers, not {len(state)}.")
         self._squared_norm, self._variance, self._weight, self._observations = map(float, state)
+
+
+class JointNoise:
+    """Noise of the gradients of one or several optimizers: each has an estimator, and their sums stand for all."""
+
+    def __init__(self, initial_batch: int, optimizers: int = 1) -> None:
+        self.initial_batch = initial_batch
+        self._each = [NoiseScaleEstimator(initial_batch) for _ in range(optimizers)]
+
+    def of(self, optimizer: int) -> NoiseScaleEstimator:
+        """Estimator of an optimizer, by its place."""
+        return self._each[optimizer]
+
+    def stats(self) -> GradientStats | None:
+        """Statistics of all gradients together; None until those of each are known."""
+        known = [stats for stats in (each.stats() for each in self._each) if stats is not None]
+        if len(known) < len(self._each):
+            return None
+        return GradientStats(
+            sum(stats.squared_norm for stats in known), sum(stats.variance for stats in known), self.initial_batch
+        )
+
+    def gain(self, global_batch: int) -> float:
+        """Gain of a step; until the noise is known, a larger batch is taken to bring no more than M0."""
+        known = self.stats()
+        return known.gain(global_batch) if known else min(1.0, global_batch / self.initial_batch)
+
+    def state(self) -> list[float]:
+        """State of the averages, for a checkpoint."""
+        return [number for each in self._each for number in each.state()]
+
+    def restore(self, state: Sequence[float]) -> None:
+        """Takes over the state of the same number of estimators."""
+        share, rest = divmod(len(state), len(self._each))
+        if rest:
+            raise ValueError(f"The state of {len(self._each)} estimators cannot have {len(state)} numbers.")
+        for number, each in enumerate(self._each):
+            each.restore(state[number * share : (number + 1) * share])
 
 
 SCALING_RULES = ("AdaScale", "SquareRoot", "Linear", "None")

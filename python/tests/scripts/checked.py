@@ -18,11 +18,20 @@ model = torch.nn.Linear(8, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.0001 if way == "sums" else 0.05)
 scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 100)
 job = kastor.init()
-job.prepare(model, optimizer, None if way == "scheduler" else scheduler)
+extra = torch.nn.Linear(8, 2)
+optimizers = [optimizer, torch.optim.SGD(extra.parameters(), lr=0.01)]
+if way == "two optimizers":
+    job.prepare(torch.nn.ModuleList([model, extra]), optimizers, scheduler)
+else:
+    job.prepare(model, optimizer, None if way == "scheduler" else scheduler)
 loader = job.loader(torch.utils.data.TensorDataset(x, y), batch_size=16)
 for _epoch in job.epochs(1 if way == "short" else 10_000):
     total = 0.0
     for a, b in loader:
+        if way == "two optimizers":
+            optimizers[1].zero_grad()
+            extra(a).square().mean().backward()
+            optimizers[1].step()
         loss = F.cross_entropy(model(a), b, reduction="sum" if way == "sums" else "mean")
         optimizer.zero_grad()
         loss.backward()

@@ -34,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="MAX",
         help="most examples that one replica takes at once (4 times the batch)",
     )
+    parser.add_argument(
+        "--no-accumulation", action="store_true", help="never add up passes: for a script with several optimizers"
+    )
     parser.add_argument("--steps", type=int, default=30, metavar="N", help="steps by one and by two replicas (30)")
     parser.add_argument("--patience", type=float, default=120, metavar="S", help="longest wait for anything (120)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="new folder for logs, outcomes and checkpoints")
@@ -57,7 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = options.keep or Path(tempfile.mkdtemp(prefix="kastor-check-"))
     try:
         rows = Check(
-            options.command, Sizes(options.batch, most, options.steps), options.patience, folder, _print
+            options.command,
+            Sizes(options.batch, most, options.steps, not options.no_accumulation),
+            options.patience,
+            folder,
+            _print,
         ).rows()
     except KeyboardInterrupt:
         return 130

@@ -47,11 +47,13 @@ class Sizes:
         batch: for which it was written, at least 4, in examples over all replicas.
         most: examples that one replica takes at once at the most.
         steps: of the first two stages.
+        accumulates: whether a step may have several passes.
     """
 
     batch: int
     most: int
     steps: int
+    accumulates: bool = True
 
 
 class _WorkDone(Exception):
@@ -66,7 +68,7 @@ class _Stage(Story):
             "initial": sizes.batch,
             "max": 4 * sizes.most,
             "perDevice": {"min": 1, "max": sizes.most},
-            "gradientAccumulation": True,
+            "gradientAccumulation": sizes.accumulates,
         }
         super().__init__(command, {"goodput": {"batchSize": batch}}, Rulebook(), patience, folder)
         self.replicas.variables.update({"KASTOR_CHECK": "true", "KASTOR_EXIT_WITH_PARENT": "true"})
@@ -229,6 +231,8 @@ class Check:
                 ("a replica is killed", lambda: self._kills(stage)),
                 ("goes on from a checkpoint", lambda: self._resumes(stage)),
             ]
+            if not self._sizes.accumulates:
+                del scenes[1]
             stage.endless = True
             for index, (name, scene) in enumerate(scenes):
                 try:
@@ -286,6 +290,9 @@ class Check:
 
     def _loss_of(self, stage: _Stage) -> None:
         """Looks whether the loss is a mean: a sum is a quarter as large in passes of a quarter of the examples."""
+        if not self._sizes.accumulates:
+            self._not_seen(["the loss is a mean"], "its passes are not added up")
+            return
         losses = stage.losses()
         first, small = losses.get(1), losses.get(3)
         if not first or not small:

@@ -53,14 +53,14 @@ def require_trainable(model: torch.nn.Module, optimizer: torch.optim.Optimizer) 
 
 
 class UnregisteredSchedulers:
-    """Schedulers of an optimizer that ``prepare()`` was not given, and where each was when it was first seen.
+    """Schedulers of optimizers that ``prepare()`` was not given, and where each was when it was first seen.
 
     One that is stepped is refused: in the loop over batches it would go on once a pass, and it is in no checkpoint and
     with no replica that joins.
     """
 
-    def __init__(self, optimizer: torch.optim.Optimizer, registered: Iterable[Any]) -> None:
-        self._optimizer, self._known = unwrapped(optimizer), set[int]()
+    def __init__(self, optimizers: Iterable[torch.optim.Optimizer], registered: Iterable[Any]) -> None:
+        self._optimizers, self._known = [unwrapped(each) for each in optimizers], set[int]()
         self._seen: dict[int, tuple[weakref.ref[Any], int]] = {}
         todo = list(registered)
         while todo:
@@ -101,7 +101,8 @@ class UnregisteredSchedulers:
             # By the type alone: asking some objects for their class runs code of theirs.
             if not issubclass(type(found), _SCHEDULERS) or id(found) in self._known or id(found) in self._seen:
                 continue
-            if unwrapped(getattr(found, "optimizer", None)) is self._optimizer:
+            of = unwrapped(getattr(found, "optimizer", None))
+            if any(of is each for each in self._optimizers):
                 self._seen[id(found)] = (weakref.ref(found), found.last_epoch if at is None else at)
 
 

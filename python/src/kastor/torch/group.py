@@ -47,6 +47,7 @@ class Kind(IntEnum):
     SUM = 3
     END = 4
     PRINTS = 5
+    BACKWARD = 6
 
 
 class Pending(Protocol):

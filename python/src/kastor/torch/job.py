@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -22,6 +22,7 @@ from kastor.ending import EXIT_FAILED, exit_status, write_outcome
 from kastor.errors import PERMANENT, UsageError
 from kastor.protocol import Doing, Outcome, OutcomeKind
 from kastor.scalars import LOSS, ScalarFile, check_name
+from kastor.torch.alternating import NO_ACCUMULATION, AlternatingTraining
 from kastor.torch.checks import UnregisteredSchedulers, require_trainable
 from kastor.torch.drift import Drift
 from kastor.torch.loader import ElasticLoader
@@ -55,6 +56,16 @@ def _no_memory(examples: int | None) -> str:
     )
 
 
+def _listed(given: Any) -> list[Any]:
+    """Things that were given as a list, as one, or not at all."""
+    return list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
+
+
+def _named(name: str, parts: list[Any]) -> dict[str, Stateful]:
+    """Parts by a name; where there are several, with their places from 1 on."""
+    return {name: parts[0]} if len(parts) == 1 else {f"{name}{n}": part for n, part in enumerate(parts, start=1)}
+
+
 def _number(name: str, value: Any) -> float:
     try:
         return float(value.detach() if isinstance(value, torch.Tensor) else value)
@@ -82,6 +93,7 @@ class Job:
         self._config = config
         self._spec = config.spec if config else JobSpec(1)
         self._pod = Pod(config) if config else None
+        self._drift = drift
         self._training = Training(self._pod, seed, device, drift)
         self._training.members.on_end = self._ended
         self._model: torch.nn.Module | None = None
@@ -99,7 +111,7 @@ class Job:
     def prepare(
         self,
         model: torch.nn.Module,
-        optimizer: torch.optim.Optimizer,
+        optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
         scheduler: Any | None = None,
         scaler: Any | None = None,
         **others: Stateful,
@@ -111,8 +123,9 @@ class Job:
 
         Args:
             model: on this replica's device; its loss must be a mean over the examples of a batch.
-            optimizer: its rates are those at the initial batch.
-            scheduler: written in steps of the initial batch, where it is stepped in the loop over batches.
+            optimizer: its rates are those at the initial batch; a list where the script steps several.
+            scheduler: written in steps of the initial batch, where it is stepped in the loop over batches; a list of
+                several.
             scaler: ``torch.amp.GradScaler``.
             others: further objects with ``state_dict`` and ``load_state_dict``, such as counters of the script.
 
@@ -121,34 +134,48 @@ class Job:
         """
         if self._patches is not None:
             raise UsageError(
-                "prepare() was called before. Kastor trains one model by one optimizer; put several models into one"
-                " torch.nn.ModuleDict and their parameters into groups of one optimizer."
+                "prepare() was called before. Call it once: put several models into one torch.nn.ModuleDict, and give"
+                " their optimizers as a list."
             )
-        if not isinstance(optimizer, torch.optim.Optimizer):
-            raise UsageError(
-                f"prepare() takes one torch.optim.Optimizer but was given a {type(optimizer).__name__}. Put the"
-                " parameters of several optimizers into groups of one."
-            )
-        if isinstance(optimizer, torch.optim.LBFGS):
-            raise UsageError("LBFGS takes several passes a step, which replicas cannot share. Use another optimizer.")
-        if len(optimizer.state) > 0:
-            raise UsageError(
-                "prepare() was called after a step of the optimizer. Call it before the first step, so that no replica"
-                " has trained alone."
-            )
-        require_trainable(model, optimizer)
+        optimizers, schedulers = _listed(optimizer), _listed(scheduler)
+        for each in optimizers:
+            if not isinstance(each, torch.optim.Optimizer):
+                raise UsageError(f"prepare() takes a torch.optim.Optimizer but was given a {type(each).__name__}.")
+            if isinstance(each, torch.optim.LBFGS):
+                raise UsageError(
+                    "LBFGS takes several passes a step, which replicas cannot share. Use another optimizer."
+                )
+            if len(each.state) > 0:
+                raise UsageError(
+                    "prepare() was called after a step of the optimizer. Call it before the first step, so that no"
+                    " replica has trained alone."
+                )
+            require_trainable(model, each)
         wrong = [name for name in others if name in _RESERVED or not hasattr(others[name], "load_state_dict")]
         if wrong:
             raise UsageError(f"prepare() cannot register {', '.join(wrong)}: there is no load_state_dict().")
-        parts: dict[str, Stateful] = {"model": model, "optimizer": optimizer}
-        if scheduler is not None:
-            parts["scheduler"] = scheduler
+        parts: dict[str, Stateful] = {"model": model, **_named("optimizer", optimizers)}
+        parts |= _named("scheduler", schedulers)
         if scaler is not None:
             parts["scaler"] = scaler
-        self._schedulers = UnregisteredSchedulers(optimizer, [*parts.values(), *others.values()])
-        self._training.prepare(model, optimizer, {**parts, **others})
-        self._patches = Patches(self._training, optimizer, scheduler, scaler)
+        self._schedulers = UnregisteredSchedulers(optimizers, [*parts.values(), *others.values()])
+        if len(optimizers) > 1:
+            self._alternate().prepare_all(model, optimizers, {**parts, **others})
+        else:
+            self._training.prepare(model, optimizers[0], {**parts, **others})
+        self._patches = Patches(self._training, optimizers, schedulers, scaler)
         self._model = model
+
+    def _alternate(self) -> AlternatingTraining:
+        """Trains by several optimizers from here on."""
+        if self._config is not None and self._spec.accumulates:
+            raise UsageError(NO_ACCUMULATION)
+        before = self._training
+        training = AlternatingTraining(self._pod, before.seed, self.device, self._drift)
+        training.declared_epochs, training.ends_epochs = before.declared_epochs, before.ends_epochs
+        training.members.on_end = self._ended
+        self._training = training
+        return training
 
     def loader(
         self, dataset: Any, batch_size: int | None = None, shuffle: bool = True, sampler: Any = None, **options: Any

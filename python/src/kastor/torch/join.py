@@ -88,11 +88,11 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
     by_bits = False
     for _ in range(_MOST_ROUNDS):
         digest = state.digest() if by_bits and history.has_state and group.size > 1 else 0
-        step = state.counters.step if history.has_state else -1
+        place = state.counters.place if history.has_state else -1
         rows = group.rows(
             Kind.JOIN,
             [
-                *(history.lineage, step, digest >> 32, digest & 0xFFFFFFFF),
+                *(history.lineage, place, digest >> 32, digest & 0xFFFFFFFF),
                 *(history.replicas, float(history.broken), history.pause),
                 *state.look(),
             ],
@@ -120,7 +120,7 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
             donor = donors[number % len(donors)]
             if group.rank == donor:
                 size = state.send(group, receiver)
-                log.info("sent the state of step %d, %.1f MB, to rank %d", step, size / 1e6, receiver)
+                log.info("sent the state of step %d, %.1f MB, to rank %d", place, size / 1e6, receiver)
             elif group.rank == receiver:
                 # While its parts are taken over it is no state at all.
                 history.lineage = _NONE

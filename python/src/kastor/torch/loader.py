@@ -122,6 +122,7 @@ class ElasticLoader:
                 f"The loop asked for another batch before loss.backward() on the one at position {first}. Each batch"
                 " must be trained on before the next: switch off prefetching, and do not skip batches."
             )
+        self._job._training.end_turn()
 
     def _fetch(self, sampler: ElasticSampler, cursor: int, replicas: int, rank: int, pass_number: int) -> Any:
         plan = self._job._training.members.plan

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -32,29 +32,29 @@ class _Scope:
 
 
 class Patches:
-    """Replaced methods of one optimizer, its scheduler and its scaler."""
+    """Replaced methods of optimizers, their schedulers and their scaler."""
 
     def __init__(
         self,
         training: Training,
-        optimizer: torch.optim.Optimizer,
-        scheduler: Any | None,
+        optimizers: Sequence[torch.optim.Optimizer],
+        schedulers: Sequence[Any],
         scaler: Any | None,
     ) -> None:
         self._scope = _Scope(training)
-        self._scaler = scaler
-        _patch_optimizer(self._scope, optimizer)
-        if scheduler is not None:
-            _patch_scheduler(self._scope, scheduler)
+        for number, optimizer in enumerate(optimizers):
+            _patch_optimizer(self._scope, optimizer, number)
+        for number, scheduler in enumerate(schedulers):
+            _patch_scheduler(self._scope, scheduler, number)
         if scaler is not None:
-            _patch_scaler(self._scope, scaler, optimizer)
+            _patch_scaler(self._scope, scaler, optimizers)
 
     def turn(self, begins: bool) -> None:
         """Begins or ends a turn of the loader."""
         self._scope.in_turn = begins
 
 
-def _patch_optimizer(scope: _Scope, optimizer: torch.optim.Optimizer) -> None:
+def _patch_optimizer(scope: _Scope, optimizer: torch.optim.Optimizer, number: int) -> None:
     original: Callable[..., Any] = optimizer.step
     original_zero: Callable[..., Any] = optimizer.zero_grad
 
@@ -69,23 +69,23 @@ def _patch_optimizer(scope: _Scope, optimizer: torch.optim.Optimizer) -> None:
             training.step.called = True
         elif scope.scaler_steps:
             training.update(lambda: original(*args, **kwargs))
-        elif training.exchange():
+        elif training.exchange(optimizer=number):
             training.update(lambda: original(*args, **kwargs))
             training.settle()
         return loss
 
     @functools.wraps(original_zero)
     def zero_grad(*args: Any, **kwargs: Any) -> None:
-        if not scope.in_turn:
+        if not scope.in_turn or scope.training.alternates:
             original_zero(*args, **kwargs)
-        # In a turn, the beginning of each pass does it.
+        # In a turn of one optimizer, the beginning of each pass does it.
 
     # A method, which is what a scheduler that is made later looks for.
     optimizer.step = types.MethodType(step, optimizer)  # type: ignore[method-assign]
     optimizer.zero_grad = zero_grad  # type: ignore[method-assign]
 
 
-def _patch_scheduler(scope: _Scope, scheduler: Any) -> None:
+def _patch_scheduler(scope: _Scope, scheduler: Any, number: int) -> None:
     original: Callable[..., Any] = scheduler.step
 
     @functools.wraps(original)
@@ -103,9 +103,9 @@ def _patch_scheduler(scope: _Scope, scheduler: Any) -> None:
         # A schedule that is written for the initial batch keeps its shape at any batch. Where the last step brings
         # more than was left, it still ends where the work does: some schedules refuse to go beyond.
         counters = scope.training.counters
-        due = math.floor(min(counters.scale_invariant_steps, scope.training.members.total_steps))
-        while counters.scheduled < due:
-            counters.scheduled += 1
+        due = math.floor(min(scope.training.reached, scope.training.members.total_steps))
+        while counters.scheduled(number) < due:
+            counters.count_scheduled(number)
             original()
 
     # The state_dict of a scheduler is all that its instance holds, so the method goes into a class.
@@ -113,21 +113,23 @@ def _patch_scheduler(scope: _Scope, scheduler: Any) -> None:
     scheduler.__class__ = type(kind.__name__, (kind,), {"step": step, "__module__": kind.__module__})
 
 
-def _patch_scaler(scope: _Scope, scaler: Any, optimizer: torch.optim.Optimizer) -> None:
+def _patch_scaler(scope: _Scope, scaler: Any, optimizers: Sequence[torch.optim.Optimizer]) -> None:
+    numbers = {id(optimizer): number for number, optimizer in enumerate(optimizers)}
     original_step: Callable[..., Any] = scaler.step
     original_unscale: Callable[..., Any] = scaler.unscale_
     original_update: Callable[..., Any] = scaler.update
 
     @functools.wraps(original_step)
     def step(target: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if not scope.in_turn or target is not optimizer:
+        if not scope.in_turn or id(target) not in numbers:
             return original_step(target, *args, **kwargs)
         training = scope.training
         if scope.idle:
             # There are no gradients, which a scaler takes for an error.
             training.step.called = True
             return None
-        if not training.exchange(float(scaler.get_scale()) if scaler.is_enabled() else None):
+        scale = float(scaler.get_scale()) if scaler.is_enabled() else None
+        if not training.exchange(scale, numbers[id(target)]):
             return None
         scope.scaler_steps = True
         try:
@@ -139,7 +141,7 @@ def _patch_scaler(scope: _Scope, scaler: Any, optimizer: torch.optim.Optimizer) 
 
     @functools.wraps(original_unscale)
     def unscale_(target: torch.optim.Optimizer) -> None:
-        if not (scope.in_turn and target is optimizer and scope.idle):
+        if not (scope.in_turn and id(target) in numbers and scope.idle):
             original_unscale(target)
 
     @functools.wraps(original_update)

@@ -17,7 +17,7 @@ _BUCKET_BYTES = 25_000_000
 _NORM_VALUES = 65_536
 
 
-class _Bucket:
+class Bucket:
     """Parameters of one type and device whose gradients are exchanged as one flat tensor.
 
     Behind the gradients there is one number a parameter, above 0 where any member has a gradient for
@@ -31,6 +31,7 @@ class _Bucket:
         self.renew()
 
     def renew(self) -> None:
+        """Takes new memory."""
         first = self.parameters[0]
         self.flat = torch.zeros(self.size + len(self.parameters), dtype=first.dtype, device=first.device)
         self.views: list[torch.Tensor] = []
@@ -84,7 +85,7 @@ class Reducer:
             )
         self.close()
         # Gradients come about in the reverse of the order in which parameters are declared.
-        self._buckets = [_Bucket(group) for group in _grouped(reversed(trained), self._bucket_bytes)]
+        self._buckets = [Bucket(group) for group in grouped(reversed(trained), self._bucket_bytes)]
         # By id: a tensor's hash takes longer.
         self._of = {id(p): bucket for bucket in self._buckets for p in bucket.parameters}
         self._hooks = [_hooked(p, self._ready) for p in trained]
@@ -155,12 +156,6 @@ class Reducer:
         """Squared norm of the mean gradient over passes and members, before the script clips or unscales it."""
         return _total(self._mean_squared)
 
-    @staticmethod
-    @torch.no_grad()
-    def squared_distance(now: list[torch.Tensor], before: list[torch.Tensor]) -> float:
-        """Squared distance of two kept gradients."""
-        return float(_squared_norm(list(torch._foreach_sub(now, before))))
-
     def drop(self) -> None:
         """Drops all gradients."""
         for p in self.parameters:
@@ -193,7 +188,7 @@ class Reducer:
             self._next += 1
 
     @torch.no_grad()
-    def _flush(self, bucket: _Bucket) -> None:
+    def _flush(self, bucket: Bucket) -> None:
         pairs = [(view, p.grad) for view, p in zip(bucket.views, bucket.parameters, strict=True)]
         there = [] if self._discards else [(view, grad) for view, grad in pairs if grad is not None]
         if self._first and len(there) < len(pairs):
@@ -202,7 +197,7 @@ class Reducer:
             bucket.used.zero_()
         if there:
             gradients = [grad for _, grad in there]
-            self._squared.append(_squared_norm(gradients))
+            self._squared.append(squared_norm(gradients))
             self._add([view for view, _ in there], gradients)
         if len(there) == len(pairs):
             bucket.used.add_(1)
@@ -254,9 +249,9 @@ class Reducer:
             self._finish(bucket)
         self._pending = []
 
-    def _finish(self, bucket: _Bucket) -> None:
+    def _finish(self, bucket: Bucket) -> None:
         """Hands the mean gradient out."""
-        self._mean_squared.append(_squared_norm(list(bucket.gradients.split(_NORM_VALUES))))
+        self._mean_squared.append(squared_norm(list(bucket.gradients.split(_NORM_VALUES))))
         if self._keep:
             self.kept.append(bucket.gradients.clone())
         for p, view, count in zip(bucket.parameters, bucket.views, bucket.used.tolist(), strict=True):
@@ -268,7 +263,10 @@ def _hooked(parameter: Any, hook: Callable[[torch.Tensor], None]) -> RemovableHa
     return handle
 
 
-def _grouped(parameters: Iterable[torch.nn.Parameter], bucket_bytes: int) -> Iterable[list[torch.nn.Parameter]]:
+def grouped(
+    parameters: Iterable[torch.nn.Parameter], bucket_bytes: int = _BUCKET_BYTES
+) -> Iterable[list[torch.nn.Parameter]]:
+    """Groups of parameters of one type and device, of so many bytes each at most or of one parameter."""
     group: list[torch.nn.Parameter] = []
     size = 0
     for p in parameters:
@@ -285,7 +283,14 @@ def _total(squares: list[torch.Tensor]) -> float:
     return float(torch.stack(squares).sum()) if squares else 0.0
 
 
-def _squared_norm(tensors: list[torch.Tensor]) -> torch.Tensor:
+@torch.no_grad()
+def squared_distance(now: list[torch.Tensor], before: list[torch.Tensor]) -> float:
+    """Squared distance of two gradients."""
+    return float(squared_norm(list(torch._foreach_sub(now, before))))
+
+
+def squared_norm(tensors: list[torch.Tensor]) -> torch.Tensor:
+    """Squared norm of tensors together, summed in double precision."""
     norms: list[torch.Tensor] = list(torch._foreach_norm(tensors))
     if any(norm.dtype != norms[0].dtype for norm in norms):
         norms = [norm.double() for norm in norms]

@@ -14,14 +14,16 @@ import torch
 from kastor.audit import AuditDigest
 from kastor.checkpoint import Block, Checkpoint
 from kastor.errors import CheckpointError, UsageError
-from kastor.noise import NoiseScaleEstimator
+from kastor.noise import JointNoise
 from kastor.torch.group import BrokenGroupError, Group
-from kastor.torch.trained import Trained
+from kastor.torch.trained import FixedGroups, Trained
 from kastor.tree import TreeError, flatten, places, unflatten
 
 _SMALL_BYTES = 256 * 1024
 _COLUMNS = 1024
 _MAX_FORM = 1 << 30
+# In a step; a power of two, so that no fraction is rounded.
+_MOST_UPDATES = 1 << 16
 
 
 class Stateful(Protocol):
@@ -38,8 +40,9 @@ class Stateful(Protocol):
 class Counters:
     """Counters of a training.
 
-    ``cursor`` counts positions of the endless sequence of examples, ``scheduled`` steps of the learning
-    rate's schedule, ``epoch`` the pass over the loader in which the members are.
+    ``cursor`` counts positions of the endless sequence of examples, ``schedules`` steps of each schedule of
+    a learning rate, ``epoch`` the pass over the loader in which the members are, ``applied`` the updates of several
+    optimizers that the step in progress has brought.
     """
 
     step: int = 0
@@ -47,8 +50,31 @@ class Counters:
     cursor: int = 0
     audit_count: int = 0
     audit_sum: int = 0
-    scheduled: int = 0
     epoch: int = 0
+    applied: int = 0
+    schedules: list[int] = field(default_factory=list)
+
+    @property
+    def place(self) -> float:
+        """Place in the training: steps, and as a fraction the updates of the step in progress."""
+        return self.step + self.applied / _MOST_UPDATES
+
+    def scheduled(self, schedule: int) -> int:
+        """Steps of a schedule, by its place."""
+        return self.schedules[schedule] if schedule < len(self.schedules) else 0
+
+    def count_scheduled(self, schedule: int) -> None:
+        """Counts a step of a schedule."""
+        self.schedules += [0] * (schedule + 1 - len(self.schedules))
+        self.schedules[schedule] += 1
+
+    @staticmethod
+    def of(state: dict[str, Any]) -> Counters:
+        """Counters as a checkpoint has them. Older ones count the steps of one schedule."""
+        values = dict(state)
+        if "scheduled" in values:
+            values["schedules"] = [values.pop("scheduled")]
+        return Counters(**values)
 
     @property
     def audit(self) -> AuditDigest:
@@ -66,9 +92,9 @@ class TrainingState:
     """State of a training. ``parts`` are the registered objects by name. The training's thread owns it."""
 
     parts: Mapping[str, Stateful]
-    noise: NoiseScaleEstimator
+    noise: JointNoise
     counters: Counters = field(default_factory=Counters)
-    trained: Trained | None = None
+    trained: Trained | FixedGroups | None = None
 
     def look(self) -> tuple[int, bool]:
         """Looks at what is trained now: its signature, and whether it has changed; 0 and False without ``trained``."""
@@ -146,7 +172,7 @@ class TrainingState:
         for name, part in self.parts.items():
             _load(name, part, parts[name])
         self.noise.restore(tree["noise"])
-        self.counters = Counters(**tree["counters"])
+        self.counters = Counters.of(tree["counters"])
 
     def digest(self) -> int:
         """Digest of 64 bits by which replicas find out whether their states have the same bits."""

@@ -38,7 +38,7 @@ class BatchStatistics:
         """Puts the buffers back to the start of the step."""
         for name, buffer in self._model.named_buffers():
             if name in self._before:
-                buffer.copy_(self._before[name])
+                _write(buffer, self._before[name])
 
     @torch.no_grad()
     def average(self, group: Group) -> Callable[[], bool]:
@@ -63,7 +63,17 @@ class BatchStatistics:
             flat.div_(group.size)
             parts = flat.split([move.numel() for move in moves])
             for name, move, part in zip(self._floating, moves, parts, strict=True):
-                buffers[name].copy_(self._before[name] + part.view_as(move).to(move))
+                _write(buffers[name], self._before[name] + part.view_as(move).to(move))
             return bool(torch.isfinite(flat).all())
 
         return apply
+
+
+def _write(buffer: torch.Tensor, value: torch.Tensor) -> None:
+    """Writes a buffer without a new version of it.
+
+    With several optimizers a backward pass may come after, through layers that keep their buffers for it, and PyTorch
+    refuses one whose version is another. Where a layer changes buffers, its backward pass takes copies, or what it
+    computed of the batch alone, as BatchNorm and spectral normalisation do.
+    """
+    buffer.data.copy_(value)

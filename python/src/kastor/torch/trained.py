@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -101,6 +102,63 @@ class Trained:
     def _places(self) -> list[list[int]]:
         place = {id(p): number for number, p in enumerate(self._model.parameters())}
         return [[place[id(p)] for p in group["params"]] for group in self._optimizer.param_groups]
+
+
+class FixedGroups:
+    """Parameters of several optimizers, which stay the same: those of each are trained when it steps.
+
+    Scripts with several optimizers freeze the parameters of the others while one of them trains, which changes nothing
+    here. One thread uses it.
+    """
+
+    changed = False
+
+    def __init__(self, model: torch.nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -> None:
+        self._model, self._optimizers = model, optimizers
+        self._seen = self._groups()
+        names = {id(p): (name, list(p.shape), str(p.dtype)) for name, p in model.named_parameters()}
+        owners: dict[int, int] = {}
+        for number, groups in enumerate(self._seen):
+            for each in (each for group in groups for each in group):
+                if each not in names:
+                    raise UsageError(_FOREIGN)
+                if owners.setdefault(each, number) != number:
+                    raise UsageError(
+                        f"Parameter {names[each][0]} is in two optimizers. Give each parameter to one of them, so that"
+                        " it is clear whose step applies its gradient."
+                    )
+        # Held, so that no other parameter gets the id of one of them.
+        every = [p for p in _parameters(model) if id(p) in owners]
+        self.of = [[p for p in every if owners[id(p)] == number] for number in range(len(optimizers))]
+        shown = [[names[id(p)] for p in group] for group in self.of]
+        self.signature = zlib.crc32(json.dumps(shown).encode())
+
+    @property
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """Parameters of all optimizers."""
+        return [p for group in self.of for p in group]
+
+    def look(self) -> None:
+        """Looks at the optimizers as they are now.
+
+        Raises:
+            UsageError: if one of them has other parameters than before.
+        """
+        if self._groups() != self._seen:
+            raise UsageError(
+                "An optimizer got other parameters than it had in prepare(). Give several optimizers all that they are"
+                " ever to train before: parameters of one alone may come later."
+            )
+
+    def state(self) -> dict[str, Any]:
+        """Nothing that could change."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Takes over nothing."""
+
+    def _groups(self) -> list[list[list[int]]]:
+        return [[[id(p) for p in group["params"]] for group in each.param_groups] for each in self._optimizers]
 
 
 def _parameters(model: torch.nn.Module) -> list[torch.nn.Parameter]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,20 +14,21 @@ import torch
 from kastor.audit import AuditDigest
 from kastor.config import Work
 from kastor.errors import DivergedError, NotFiniteError, UsageError
-from kastor.noise import NoiseScaleEstimator, learning_rate_factor
+from kastor.noise import JointNoise, learning_rate_factor
 from kastor.protocol import Doing, Membership
 from kastor.sampler import ElasticSampler, Order, Take
 from kastor.telemetry import StepSample
+from kastor.torch.backward import BackwardReducer
 from kastor.torch.drift import Comparison, Drift, differences
 from kastor.torch.group import BrokenGroupError, Group, Kind, Rows
 from kastor.torch.join import DIFFERENT
 from kastor.torch.members import Members
 from kastor.torch.pod import Pod
 from kastor.torch.rates import rule_for
-from kastor.torch.reducer import Reducer
+from kastor.torch.reducer import Reducer, squared_distance
 from kastor.torch.state import Counters, Stateful, TrainingState
 from kastor.torch.statistics import BatchStatistics
-from kastor.torch.trained import Trained
+from kastor.torch.trained import FixedGroups, Trained
 
 log = logging.getLogger("kastor")
 
@@ -46,7 +47,7 @@ class _TakenAgainError(BrokenGroupError):
 
 
 @dataclass(frozen=True)
-class _Exchanged:
+class Exchanged:
     """Exchange of a step; equal on all members.
 
     ``newer`` is the generation to which all switch after the step, None where not all know the same.
@@ -90,7 +91,7 @@ class _Step:
         self.trained = AuditDigest()
         self.sent: _Sent | None = None
         self.error: BrokenGroupError | None = None
-        self.exchanged: _Exchanged | None = None
+        self.exchanged: Exchanged | None = None
         self.called = self.updated = self.broken = self.not_finite = False
         self.repeats_not_finite = repeats_not_finite
 
@@ -104,6 +105,13 @@ class Training:
     breaks costs the step in progress and nothing else. The script's thread owns it.
     """
 
+    alternates = False
+    """Whether there are several optimizers."""
+
+    trained: Trained | FixedGroups
+    reducer: Reducer | BackwardReducer
+    statistics: BatchStatistics
+
     def __init__(self, pod: Pod | None, seed: int, device: torch.device, drift: Drift = Drift.REPAIR) -> None:
         self.pod = pod
         self.members = Members(pod, device)
@@ -114,10 +122,11 @@ class Training:
         self.ends_epochs = False
         self.seed = seed
         self._spec = pod.config.spec if pod else None
-        self._scaling = self._spec.scaling if self._spec else None
+        self._scalings: list[str] = []
+        self._number = 0
         self._initial_batch = 1
         self._losses: list[float] = []
-        self._previous: _Gradient | None = None
+        self._previous: dict[int, _Gradient] = {}
         self._first_step_of = -1
         self._last_save = time.monotonic()
         self._comparison = Comparison(drift)
@@ -127,28 +136,35 @@ class Training:
 
     def prepare(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, parts: Mapping[str, Stateful]) -> None:
         """Takes the objects whose state is that of the training."""
-        self._optimizer, self._parts = optimizer, parts
-        self.trained = Trained(model, optimizer)
-        self.reducer = Reducer(self.trained.parameters)
-        self.trained.settle()
+        self._take([optimizer], parts)
+        self.trained = self._trained = Trained(model, optimizer)
+        self.reducer = self._sums = Reducer(self.trained.parameters)
+        self._trained.settle()
         self.members.on_agreed = self._adopt
-        self.reducer.on_computed = self._computed
+        self._sums.on_computed = self._computed
         self.statistics = BatchStatistics(model)
-        if self._scaling is None:
-            self._scaling = rule_for(optimizer)
-            if self._scaling is None and self.pod is not None:
+
+    def _take(self, optimizers: Sequence[torch.optim.Optimizer], parts: Mapping[str, Stateful]) -> None:
+        self._optimizers, self._parts = optimizers, parts
+        chosen = self._spec.scaling if self._spec else None
+        for optimizer in optimizers:
+            rule = chosen or rule_for(optimizer)
+            if rule is None and self.pod is not None:
                 log.warning(
                     "no rule is known by which the rate of %s follows the batch: it stays as it is. Choose one by"
                     " goodput.learningRate.scaling",
                     type(optimizer).__name__,
                 )
+            self._scalings.append(rule or "None")
 
     def read_from(self, order: Order, initial_batch: int) -> None:
         """Takes the order of the data set's examples and the initial batch M0."""
         self.members.sampler = ElasticSampler(order)
         self._initial_batch = initial_batch
         if self.members.state is None:
-            self.members.state = TrainingState(self._parts, NoiseScaleEstimator(initial_batch), trained=self.trained)
+            self.members.state = TrainingState(
+                self._parts, JointNoise(initial_batch, len(self._optimizers)), trained=self.trained
+            )
         declared = [work for work in (self._spec.work if self._spec else None,) if work is not None]
         if self.declared_epochs is not None:
             declared.append(Work(epochs=self.declared_epochs))
@@ -159,6 +175,11 @@ class Training:
     def counters(self) -> Counters:
         """Counters of the state; those of a training that has not begun where there is none."""
         return self.members.state.counters if self.members.state is not None else Counters()
+
+    @property
+    def reached(self) -> float:
+        """Scale-invariant steps with what has been applied."""
+        return self.counters.scale_invariant_steps
 
     @property
     def done(self) -> bool:
@@ -192,10 +213,13 @@ class Training:
 
     def begin_rehearsal(self, examples: int) -> None:
         """Begins a turn of so many examples whose results are thrown away."""
+        self._begin(examples)
+        self._look_alone()
+        self._sums.begin(None, 0, 1)
+
+    def _begin(self, examples: int) -> None:
         self.step = _Step()
         self.pass_examples = examples
-        self._look_alone()
-        self.reducer.begin(None, 0, 1)
 
     def end_rehearsal(self) -> None:
         """Throws the results of rehearsals away."""
@@ -206,6 +230,19 @@ class Training:
 
     def begin_pass(self, pass_number: int) -> Take:
         """Begins a pass and says which examples it takes."""
+        take = self._take_share(pass_number)
+        group, plan = self.members.group, self.members.plan
+        assert group is not None
+        alone = self.pod is not None and group.size * plan.passes == 1
+        if group.size == 1:
+            self._look_alone()
+        else:
+            self._trained.look()
+        instead = self._trained.parameters if self._trained.changed else None
+        self._sums.begin(group, pass_number, plan.passes, keep=alone, instead=instead)
+        return take
+
+    def _take_share(self, pass_number: int) -> Take:
         members = self.members
         assert members.group is not None
         assert members.sampler is not None
@@ -213,29 +250,22 @@ class Training:
         group, plan = members.group, members.plan
         self.pass_examples = plan.atomic_batch_size
         self.step.take = members.sampler.take(self.counters.cursor, plan, group.size, group.rank, pass_number)
-        alone = self.pod is not None and group.size * plan.passes == 1
-        if group.size == 1:
-            self._look_alone()
-        else:
-            self.trained.look()
-        instead = self.trained.parameters if self.trained.changed else None
-        self.reducer.begin(group, pass_number, plan.passes, keep=alone, instead=instead)
         return self.step.take
 
     def _look_alone(self) -> None:
         """Trains what the script wants trained, where no other member has to agree."""
-        self.trained.look()
-        if self.trained.changed:
+        self._trained.look()
+        if self._trained.changed:
             self._adopt()
 
     def _adopt(self) -> None:
         """Reduces what is trained now, on which the members agree."""
-        if self.trained.changed:
-            for parameter in self.trained.frozen:
+        if self._trained.changed:
+            for parameter in self._trained.frozen:
                 parameter.grad = None
-            self.reducer.adopt(self.trained.parameters)
-            self.trained.settle()
-            self._previous = None
+            self._sums.adopt(self._trained.parameters)
+            self._trained.settle()
+            self._previous.clear()
 
     def _computed(self) -> None:
         """Counts what a backward pass trained on, at its end."""
@@ -243,7 +273,7 @@ class Training:
         if self.rehearsing or step.take is None:
             return
         step.pass_seconds += self.reducer.computed_at - step.pass_began
-        step.trained += AuditDigest.of(step.take.first_position, step.take.examples)
+        self.count(step.take)
         if not self.reducer.last:
             return
         if self.pod is not None:
@@ -254,15 +284,23 @@ class Training:
         except BrokenGroupError as e:
             step.error = e
 
+    def count(self, take: Take) -> None:
+        """Counts examples that the step trains on."""
+        self.step.trained += AuditDigest.of(take.first_position, take.examples)
+
+    def end_turn(self) -> None:
+        """Ends a turn of the loader; the update has counted the step."""
+
     def logged(self, loss: float) -> None:
         """Notes a loss for the next report."""
         if not self.rehearsing:
             self._losses.append(loss)
 
-    def exchange(self, loss_scale: float | None = None) -> bool:
-        """Exchanges what must be known before the step is applied; whether it may be.
+    def exchange(self, loss_scale: float | None = None, optimizer: int = 0) -> bool:
+        """Exchanges what must be known before an update is applied; whether it may be.
 
         Args:
+            optimizer: whose update, by its place; there is one.
             loss_scale: by which a GradScaler multiplied the loss; None without one. With it, a gradient
                 that is not finite is expected and the scaler's to skip.
 
@@ -343,17 +381,18 @@ class Training:
         row = group.send_row(
             Kind.STEP,
             [
-                *(counters.step, known, loss, self.reducer.squared_norms()),
+                *(counters.place, known, loss, self.reducer.squared_norms()),
                 *(step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF),
                 step.pass_seconds / plan.passes,
                 *(self.trained.signature, self.trained.changed),
                 *self._comparison.sent(),
                 group.rank == 0 and group.size > 1 and self._comparison.due(time.monotonic(), self._save_is_due()),
+                self._number,
             ],
         )
         return _Sent(row, statistics, known, newer)
 
-    def _exchange(self, group: Group, loss_scale: float | None) -> _Exchanged:
+    def _exchange(self, group: Group, loss_scale: float | None) -> Exchanged:
         step, counters, plan = self.step, self.counters, self.members.plan
         sent, step.sent = step.sent, None
         assert sent is not None
@@ -361,8 +400,8 @@ class Training:
         rows = sent.rows.wait()
         ended_at = time.perf_counter()
         for rank, row in enumerate(rows):
-            if row[0] != counters.step:
-                raise BrokenGroupError(f"rank {rank} is at step {row[0]:.0f}, not {counters.step}")
+            if row[0] != counters.place:
+                raise BrokenGroupError(f"rank {rank} is at step {row[0]:.6g}, not {counters.place:.6g}")
         if group.size > 1:
             self._require_the_same(rows)
         if loss_scale is None and self.pod is not None:
@@ -370,23 +409,23 @@ class Training:
         batch = plan.global_batch_size(group.size)
         assert self.members.state is not None
         self._observe(rows, 1.0 if loss_scale is None else 1.0 / loss_scale, batch)
-        noise = self.members.state.noise
-        return _Exchanged(
+        noise, optimizer = self.members.state.noise, self._number
+        return Exchanged(
             rows,
             sent.newer if all(row[1] == sent.known for row in rows) else None,
             all(row[1] == group.generation for row in rows),
-            learning_rate_factor(self._scaling or "None", batch / self._initial_batch, noise.stats()),
+            learning_rate_factor(self._scalings[optimizer], batch / self._initial_batch, noise.of(optimizer).stats()),
             noise.gain(batch),
             ended_at,
         )
 
     def _observe(self, rows: list[list[float]], unscale: float, batch: int) -> None:
         assert self.members.state is not None
-        noise, groups = self.members.state.noise, len(rows) * self.members.plan.passes
+        noise, groups = self.members.state.noise.of(self._number), len(rows) * self.members.plan.passes
         squared_norm = self.reducer.squared_norm() * unscale**2
         if groups > 1:
             # A gradient from before is older than one step when a single group returns.
-            self._previous = None
+            self._previous.clear()
             squares = sum(row[3] for row in rows) / groups * unscale**2
             noise.observe(groups, squares, squared_norm, batch)
         elif self.pod is not None:
@@ -394,17 +433,22 @@ class Training:
             now = _Gradient(self.members.membership.generation, self.reducer.kept, squared_norm, batch)
             if unscale != 1.0:
                 torch._foreach_mul_(now.values, unscale)
-            before = self._previous
+            before = self._previous.get(self._number)
             if before is not None and before.generation == now.generation:
-                distance = self.reducer.squared_distance(now.values, before.values)
+                distance = squared_distance(now.values, before.values)
                 product = (now.squared_norm + before.squared_norm - distance) / 2
                 noise.observe_pair(product, distance, batch, before.batch)
-            self._previous = now
+            self._previous[self._number] = now
 
     def _require_the_same(self, rows: list[list[float]]) -> None:
         """Requires that all members train the parameters that they have summed the gradients of."""
         if any(row[8:10] != rows[0][8:10] for row in rows):
             raise UsageError(DIFFERENT)
+        if any(row[13] != rows[0][13] for row in rows):
+            raise UsageError(
+                "Replicas step different optimizers at the same place. Which ones a batch trains must depend on"
+                " job.step, not on what a replica sees."
+            )
         if self.trained.changed:
             raise _TakenAgainError(f"{len(self.trained.parameters)} parameters are trained from here on", compares=True)
         if self._comparison.differ([row[10:12] for row in rows]):
@@ -434,12 +478,13 @@ class Training:
         """Applies the update at the learning rate that fits the batch; the schedule's own rate stays."""
         exchanged = self.step.exchanged
         assert exchanged is not None
-        groups = self._optimizer.param_groups
+        groups = self._optimizers[self._number].param_groups
         rates = [group["lr"] for group in groups]
         for group in groups:
             group["lr"] = group["lr"] * exchanged.factor
         try:
-            self.members.learning_rate = float(groups[0]["lr"])
+            if self._number == 0:
+                self.members.learning_rate = float(groups[0]["lr"])
             result = apply()
         finally:
             for group, rate in zip(groups, rates, strict=True):
@@ -475,7 +520,7 @@ class Training:
         if exchanged.newer is not None and not self.done:
             self.members.follow(exchanged.newer)
 
-    def _report(self, pod: Pod, exchanged: _Exchanged) -> None:
+    def _report(self, pod: Pod, exchanged: Exchanged) -> None:
         rows, plan = exchanged.rows, self.members.plan
         seconds = max(row[7] for row in rows)
         sync = max(0.0, exchanged.ended_at - self.step.began - plan.passes * seconds)
@@ -502,4 +547,4 @@ class Training:
 
     def _renew(self) -> None:
         self.reducer.renew()
-        self._previous = None
+        self._previous.clear()

@@ -49,6 +49,12 @@ public final class CheckCommand implements Callable<Integer> {
   private @Nullable Integer perReplica;
 
   @Option(
+      names = "--no-accumulation",
+      description =
+          "Never add up several passes before an update: for a script with several optimizers.")
+  private boolean noAccumulation;
+
+  @Option(
       names = "--steps",
       paramLabel = "N",
       defaultValue = "30",
@@ -109,6 +115,9 @@ public final class CheckCommand implements Callable<Integer> {
     check.addAll(List.of("--patience", Integer.toString(patience)));
     if (perReplica != null) {
       check.addAll(List.of("--per-replica", perReplica.toString()));
+    }
+    if (noAccumulation) {
+      check.add("--no-accumulation");
     }
     if (keep != null) {
       check.addAll(List.of("--keep", keep.toString()));

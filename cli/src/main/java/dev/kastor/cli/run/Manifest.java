@@ -40,6 +40,7 @@ record Manifest(
     boolean restart,
     Optional<Range> batch,
     Optional<Range> perReplica,
+    boolean accumulates,
     Optional<String> image,
     Optional<String> folder,
     Map<String, String> environment,
@@ -91,6 +92,9 @@ record Manifest(
     }
     perReplica.ifPresent(
         each -> batch.put("perDevice", ordered("min", each.min(), "max", each.max())));
+    if (!accumulates) {
+      batch.put("gradientAccumulation", false);
+    }
     return batch;
   }
 

@@ -95,6 +95,12 @@ public final class RunCommand implements Callable<Integer> {
   private @Nullable String perReplica;
 
   @Option(
+      names = "--no-accumulation",
+      description =
+          "Never add up several passes before an update: for a script with several optimizers.")
+  private boolean noAccumulation;
+
+  @Option(
       names = "--restart",
       description =
           "The command goes on from its own checkpoint in another number of replicas: a change of"
@@ -151,8 +157,11 @@ public final class RunCommand implements Callable<Integer> {
   private String remedy() {
     return batch == null || image != null
         ? ""
-        : "try its first steps by one and by two replicas: kastor check --batch %d -- %s"
-            .formatted(Range.of("--batch", batch).min(), String.join(" ", command));
+        : "try its first steps by one and by two replicas: kastor check --batch %d%s -- %s"
+            .formatted(
+                Range.of("--batch", batch).min(),
+                noAccumulation ? " --no-accumulation" : "",
+                String.join(" ", command));
   }
 
   private Manifest manifest() {
@@ -173,6 +182,11 @@ public final class RunCommand implements Callable<Integer> {
       throw new CliException(
           ExitCode.USAGE,
           "--restart: a script with --batch is resized while it trains. Leave one of them out");
+    }
+    if (batch == null && noAccumulation) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--no-accumulation: it is for a script that uses the kastor package. Say its batch with --batch N, or leave it out");
     }
     Map<String, String> shell = System.getenv();
     boolean here = image == null;
@@ -198,6 +212,7 @@ public final class RunCommand implements Callable<Integer> {
         Optional.ofNullable(perReplica)
             .map(text -> Range.of("--per-replica", text))
             .map(range -> range.fixed() ? new Range(1, range.max()) : range),
+        !noAccumulation,
         Optional.ofNullable(image),
         here ? Optional.of(Path.of("").toAbsolutePath().toString()) : Optional.empty(),
         environment,

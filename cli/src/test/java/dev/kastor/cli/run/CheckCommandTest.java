@@ -26,6 +26,7 @@ final class CheckCommandTest {
             "64",
             "--per-replica",
             "512",
+            "--no-accumulation",
             "--keep",
             "logs",
             "--",
@@ -38,8 +39,8 @@ final class CheckCommandTest {
     assertThat(result.code()).as("exit status of the check").isEqualTo(ExitCode.FAILED);
     assertThat(folder.resolve("arguments"))
         .hasContent(
-            "-m kastor.check --batch 64 --steps 30 --patience 120 --per-replica 512 --keep logs --"
-                + " %s -u train.py --batch 3".formatted(python));
+            "-m kastor.check --batch 64 --steps 30 --patience 120 --per-replica 512"
+                + " --no-accumulation --keep logs -- %s -u train.py --batch 3".formatted(python));
   }
 
   @Test

@@ -37,6 +37,7 @@ final class RunCommandTest {
             "128-4096",
             "--per-replica",
             "64",
+            "--no-accumulation",
             "-e",
             "NOTE=a$(B)",
             "--dry-run",
@@ -51,7 +52,9 @@ final class RunCommandTest {
     assertThat(job.at("/spec/elastic"))
         .isEqualTo(YAML.readTree("{minReplicas: 1, maxReplicas: 4, slotsPerReplica: 8}"));
     assertThat(job.at("/spec/goodput/batchSize"))
-        .isEqualTo(YAML.readTree("{initial: 128, max: 4096, perDevice: {min: 1, max: 64}}"));
+        .isEqualTo(
+            YAML.readTree(
+                "{initial: 128, max: 4096, perDevice: {min: 1, max: 64}, gradientAccumulation: false}"));
     JsonNode container = job.at("/spec/template/spec/containers/0");
     assertThat(Path.of(container.at("/command/0").asText())).isAbsolute().isExecutable();
     assertThat(container.at("/command/3").asText()).isEqualTo("0.1");
