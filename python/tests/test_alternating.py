@@ -108,6 +108,37 @@ def test_trains_as_plain_pytorch_to_the_bit(scaled: bool, every: int) -> None:
         assert torch.equal(torch.as_tensor(found), torch.as_tensor(wanted))
 
 
+@pytest.mark.never_retried
+def test_what_is_frozen_at_first_and_passes_through_gradients_train_as_alone() -> None:
+    """The critic has a penalty on its gradient, as of WGAN-GP, and is frozen but for its turn."""
+
+    def turn(pair: Pair, batch: Any, step: int) -> None:
+        pair.critic.requires_grad_(True)
+        fake = pair.generator(noise(step, len(batch)))
+        for _ in range(2):
+            pair.optimizers[0].zero_grad(set_to_none=False)
+            between = (batch + fake.detach()).div(2).requires_grad_(True)
+            (slope,) = torch.autograd.grad(pair.critic(between).sum(), between, create_graph=True)
+            (pair.critic(fake.detach()) - pair.critic(batch)).mean().backward()
+            (slope.norm(2, 1) - 1).square().mean().backward()
+            pair.optimizers[0].step()
+        pair.critic.requires_grad_(False)
+        pair.optimizers[1].zero_grad()
+        (-pair.critic(fake)).mean().backward()
+        pair.optimizers[1].step()
+
+    data, pair = real(), Pair()
+    pair.critic.requires_grad_(False)
+    job = pair.prepared()
+    for batch in job.loader(data, batch_size=12):
+        turn(pair, batch, job.step)
+    plain, sampler = Pair(), ElasticSampler(order_of(60, seed=2))
+    for step in range(5):
+        turn(plain, data[sampler.take(12 * step, BatchPlan(12), 1, 0, 0).examples], step)
+    for found, wanted in zip(pair.bits(), plain.bits(), strict=True):
+        assert torch.equal(torch.as_tensor(found), torch.as_tensor(wanted))
+
+
 def test_noise_of_all_is_the_sum_of_each() -> None:
     joint = JointNoise(10, 2)
     for _ in range(20):
@@ -152,6 +183,10 @@ def adds_a_group(pair: Pair) -> None:
         pair.optimizers[0].add_param_group({"params": list(pair.model["more"].parameters())})
 
 
+def gives_none(pair: Pair) -> None:
+    kastor.init().prepare(pair.model, [])
+
+
 def steps_none(pair: Pair) -> None:
     for batch in pair.prepared().loader(real(), batch_size=12):
         loss_of(pair.critic(batch), 1.0).backward()
@@ -164,6 +199,7 @@ def steps_none(pair: Pair) -> None:
         (has_a_foreign_parameter, r"has parameters that the model has not"),
         (steps_without_backward, r"Optimizer 1 was stepped without a backward pass"),
         (adds_a_group, r"got other parameters than it had in prepare"),
+        (gives_none, r"takes a torch.optim.Optimizer but was given a NoneType"),
         (steps_none, r"without optimizer.step\(\)"),
     ],
 )

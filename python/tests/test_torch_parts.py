@@ -138,7 +138,6 @@ def test_backward_passes_add_up_to_the_mean_over_members(threads: Threads) -> No
     halves = slice(24), slice(24, 48)
 
     def passes(net: Net, part: slice, maybe: bool) -> None:
-        net.zero_grad()
         F.cross_entropy(net(x[part], maybe=maybe), y[part]).backward()
         # Not all parameters, and some of them a second time.
         net.a(x[part]).square().mean().backward()
@@ -151,6 +150,11 @@ def test_backward_passes_add_up_to_the_mean_over_members(threads: Threads) -> No
         net = nets[group.rank]
         reducer = BackwardReducer([[net.a.weight, net.a.bias], [*net.b.parameters(), net.maybe]])
         reducer.begin(group)
+        passes(net, halves[group.rank], maybe=group.rank == 1)
+        # A second time, after gradients were cleared in place.
+        net.zero_grad(set_to_none=False)
+        for number in range(2):
+            reducer.clear(number)
         passes(net, halves[group.rank], maybe=group.rank == 1)
         assert reducer.error is None
         assert reducer.has_reached(0)

@@ -44,6 +44,8 @@ class AlternatingTraining(Training):
         self.trained = FixedGroups(model, optimizers)
         self._reducer = self.reducer = BackwardReducer(self.trained.of)
         self._reducer.on_wait = self._wait
+        # A replica that joins has no gradients, so the others may keep none of theirs either.
+        self.members.on_agreed = self._reducer.drop
         self.statistics = BatchStatistics(model)
         self._exchanges: list[Exchanged] = []
         self._begun = 0
@@ -102,6 +104,10 @@ class AlternatingTraining(Training):
             return super().exchange(loss_scale, optimizer)
         finally:
             self._reducer.waited += time.perf_counter() - began
+
+    def cleared(self, optimizer: int) -> None:
+        """Notes that the script cleared the gradients of an optimizer, by its place."""
+        self._reducer.clear(optimizer)
 
     def settle(self) -> None:
         """Counts an update."""

@@ -41,9 +41,8 @@ class BackwardReducer:
         }
         # What this replica alone added to each gradient, whose norm tells of the noise.
         self._own = {id(p): torch.zeros_like(p) for parameters in of for p in parameters}
-        self._hooks: list[RemovableHandle] = [
-            p.register_hook(lambda _, p=p: self._arrives(p)) for parameters in of for p in parameters
-        ]
+        self._hooks = [self._hooked(p) for parameters in of for p in parameters]
+        self._cuda = of[0][0].device if of[0][0].device.type == "cuda" else None
         self._before: dict[int, tuple[torch.nn.Parameter, torch.Tensor | None]] = {}
         self._reached: set[int] = set()
         self._mean_squared = [0.0] * len(of)
@@ -75,6 +74,12 @@ class BackwardReducer:
     def select(self, optimizer: int) -> None:
         """Chooses the optimizer that is asked about, by its place."""
         self._selected = optimizer
+
+    def clear(self, optimizer: int) -> None:
+        """Forgets what this replica added to the gradients of an optimizer, which the script has cleared."""
+        for bucket in self._buckets[optimizer]:
+            for p in bucket.parameters:
+                self._own[id(p)].zero_()
 
     @property
     def done(self) -> bool:
@@ -117,6 +122,14 @@ class BackwardReducer:
         for hook in self._hooks:
             hook.remove()
 
+    def _hooked(self, parameter: torch.nn.Parameter) -> RemovableHandle:
+        # One that is frozen now takes no hook, and may be trained later.
+        trained = parameter.requires_grad
+        parameter.requires_grad_(True)
+        handle: RemovableHandle = parameter.register_hook(lambda _: self._arrives(parameter))
+        parameter.requires_grad_(trained)
+        return handle
+
     def _there(self) -> list[torch.nn.Parameter]:
         return [p for bucket in self._buckets[self._selected] for p in bucket.parameters if p.grad is not None]
 
@@ -136,6 +149,8 @@ class BackwardReducer:
 
     @torch.no_grad()
     def _end(self) -> None:
+        if self._cuda is not None:
+            torch.cuda.synchronize(self._cuda)
         self.computed_at, self.waited_before = time.perf_counter(), self.waited
         reached = sorted({self._place[each][0] for each in self._before})
         alone = self._group is None or self._group.size == 1

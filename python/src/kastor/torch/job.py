@@ -138,7 +138,7 @@ class Job:
                 " their optimizers as a list."
             )
         optimizers, schedulers = _listed(optimizer), _listed(scheduler)
-        for each in optimizers:
+        for each in optimizers or [None]:
             if not isinstance(each, torch.optim.Optimizer):
                 raise UsageError(f"prepare() takes a torch.optim.Optimizer but was given a {type(each).__name__}.")
             if isinstance(each, torch.optim.LBFGS):

@@ -78,6 +78,7 @@ def _patch_optimizer(scope: _Scope, optimizer: torch.optim.Optimizer, number: in
     def zero_grad(*args: Any, **kwargs: Any) -> None:
         if not scope.in_turn or scope.training.alternates:
             original_zero(*args, **kwargs)
+            scope.training.cleared(number)
         # In a turn of one optimizer, the beginning of each pass does it.
 
     # A method, which is what a scheduler that is made later looks for.

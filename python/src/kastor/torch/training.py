@@ -288,6 +288,9 @@ class Training:
         """Counts examples that the step trains on."""
         self.step.trained += AuditDigest.of(take.first_position, take.examples)
 
+    def cleared(self, optimizer: int) -> None:
+        """Notes that the script cleared the gradients of an optimizer, by its place."""
+
     def end_turn(self) -> None:
         """Ends a turn of the loader; the update has counted the step."""
 
