@@ -16,6 +16,7 @@ pytest.importorskip("torch")
 
 from torch.utils.data import WeightedRandomSampler
 
+from kastor.torch import Stream
 from kastor.torch.order import order_by
 
 pytestmark = pytest.mark.integration
@@ -154,6 +155,23 @@ def test_keeps_the_meaning_of_a_weighted_sampler_after_a_kill(cluster: Cluster) 
     trained = [example for lines in steps.values() for line in lines for example in line["examples"]]
     assert len(trained) > 7 * half
     assert sum(example >= half for example in trained) / len(trained) == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.never_retried
+def test_trains_on_each_example_of_a_stream_once_after_a_kill(cluster: Cluster) -> None:
+    lengths = [700, 148, 1200]
+    options: dict[str, Any] = {"epochs": 4, "shards": lengths, "workers": 1}
+    cluster.start("a", "c", **options)
+    cluster.start("b", fault={"point": "body", "step": 25}, **options)
+    cluster.ready("a", "b", "c")
+    cluster.operator.want(["a", "b"], 16)
+    assert cluster.ends("b") == -9
+    cluster.want(["a", "c"], 16)
+    outcome = cluster.completed()
+    check_end(cluster, outcome)
+    order = order_by(None, Stream(lambda shard: range(lengths[shard]), lengths), shuffle=True, seed=0)
+    steps = checked_steps((line for pod in cluster.pods for line in cluster.lines(pod)), order)
+    assert sum(len(line["examples"]) for lines in steps.values() for line in lines) > 3 * EXAMPLES
 
 
 @pytest.mark.never_retried

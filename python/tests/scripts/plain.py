@@ -61,7 +61,12 @@ sampler = None
 if options.get("weighted"):
     half = len(train) // 2
     sampler = torch.utils.data.WeightedRandomSampler([1.0] * half + [4.0] * half, num_samples=half)
-loader = job.loader(train, batch_size=batch, sampler=sampler, num_workers=options.get("workers", 0))
+stream = None
+if options.get("shards"):
+    lengths = options["shards"]
+    firsts = [sum(lengths[:number]) for number in range(len(lengths))]
+    stream = kastor.Stream(lambda s: (train[i] for i in range(firsts[s], firsts[s] + lengths[s])), lengths)
+loader = job.loader(stream or train, batch_size=batch, sampler=sampler, num_workers=options.get("workers", 0))
 path = os.environ["RECORD"].replace("{pod}", os.environ["KASTOR_POD"])
 record = open(path, "a", buffering=1)  # noqa: SIM115 - until the process ends
 indices = []

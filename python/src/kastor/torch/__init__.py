@@ -20,5 +20,6 @@
 from kastor.torch.job import Job
 from kastor.torch.loader import ElasticLoader
 from kastor.torch.start import init
+from kastor.torch.stream import Stream
 
-__all__ = ["ElasticLoader", "Job", "init"]
+__all__ = ["ElasticLoader", "Job", "Stream", "init"]

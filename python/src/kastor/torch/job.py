@@ -183,7 +183,7 @@ class Job:
         """Loader of this replica's share of each step.
 
         Args:
-            dataset: with ``__len__`` and ``__getitem__``.
+            dataset: with ``__len__`` and ``__getitem__``, or a :class:`kastor.torch.Stream`.
             batch_size: initial batch M0 over all replicas; the job's where there is one and it is absent.
             shuffle: whether each epoch has an order of its own, which depends on the seed alone.
             sampler: instead of ``shuffle``: gives the indices of an epoch, such as a ``WeightedRandomSampler``,
@@ -197,7 +197,8 @@ class Job:
         if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
             raise UsageError(
                 "The data set has no length: a loader needs one with __len__ and __getitem__, as each example must be"
-                " trained on once whatever the number of replicas."
+                " trained on once whatever the number of replicas. Of one that can only be read from its beginning on,"
+                " make a kastor.torch.Stream with the lengths of its shards."
             )
         if "batch_sampler" in options:
             raise UsageError(

@@ -13,6 +13,7 @@ from torch.utils.data import DistributedSampler, RandomSampler, SequentialSample
 
 from kastor.errors import UsageError
 from kastor.sampler import Int64s, KeptOrder, Order, epoch_key, order_of
+from kastor.torch.stream import Stream
 
 _OF_NUMPY = 1 << 32
 
@@ -84,8 +85,12 @@ def order_by(sampler: Any, dataset: Sized, shuffle: bool, seed: int) -> Order:
     A ``DistributedSampler`` stands for the whole data set, of which each replica gets its share as ever.
 
     Raises:
-        UsageError: if another sampler gives one replica's share of an epoch.
+        UsageError: if another sampler gives one replica's share of an epoch, or there is one for a stream.
     """
+    if isinstance(dataset, Stream):
+        if sampler is not None:
+            raise UsageError("A stream is read from the beginning of its shards on: leave sampler out.")
+        return dataset.order(seed, shuffle)
     if sampler is None:
         return order_of(len(dataset), seed, shuffle)
     if type(sampler) is DistributedSampler:
