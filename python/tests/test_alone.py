@@ -93,6 +93,35 @@ def test_trains_as_plain_pytorch_to_the_bit() -> None:
     assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), plain.state_dict().values(), strict=True))
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_an_epoch_that_is_left_counts_as_done(several: bool) -> None:
+    data, (model, optimizer, scheduler) = Data(), objects()
+    job = kastor.init()
+    optimizers = [optimizer]
+    if several:
+        extra = torch.nn.Linear(2, 2)
+        optimizers.append(torch.optim.SGD(extra.parameters(), lr=0.1))
+        job.prepare(torch.nn.ModuleList([model, extra]), optimizers, scheduler)
+    else:
+        job.prepare(model, optimizer, scheduler)
+    loader = job.loader(data, batch_size=20)
+    seen, done = [], []
+    for epoch in job.epochs(3):
+        for x, y in loader:
+            turn(model, optimizer, scheduler, x, y)
+            seen.append(x)
+            if epoch < 2 and len(seen) % 2 == 0:
+                break
+        done.append((job.step, job.progress))
+    job.finish()
+    assert done == [(2, 2 / 15), (4, 7 / 15), (9, 1.0)]
+    sampler = ElasticSampler(order_of(100))
+    assert torch.equal(torch.cat(seen), data.x[sampler.take(0, BatchPlan(180), 1, 0, 0).examples])
+    assert job._outcome is not None
+    assert job._outcome.lost_or_repeated_examples == 0
+    assert scheduler.last_epoch == 9
+
+
 def test_objects_stay_as_they_are(tmp_path: Path) -> None:
     model, optimizer, scheduler = objects()
     keys = list(model.state_dict())

@@ -175,6 +175,24 @@ def test_trains_on_each_example_of_a_stream_once_after_a_kill(cluster: Cluster) 
 
 
 @pytest.mark.never_retried
+@pytest.mark.nightly  # test_alone.py leaves epochs in the gate.
+def test_leaves_epochs_with_all_replicas_and_after_a_kill(cluster: Cluster) -> None:
+    options: dict[str, Any] = {"epochs": 8, "leaves": 0.5}
+    cluster.start("a", "c", **options)
+    cluster.start("b", fault={"point": "body", "step": 50}, **options)
+    cluster.ready("a", "b", "c")
+    cluster.operator.want(["a", "b"], 16)
+    assert cluster.ends("b") == -9
+    cluster.want(["a", "c"], 16)
+    outcome = cluster.completed()
+    check_end(cluster, outcome)
+    steps = check_steps(cluster)
+    # Half of each of the epochs' 64 steps.
+    assert len(steps) == pytest.approx(8 * 32, abs=2)
+    assert "replicas differ" not in cluster.log("a") + cluster.log("c")
+
+
+@pytest.mark.never_retried
 def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4, "width": 600}
     cluster.start("a", fault={"point": "state", "step": 20}, **options)

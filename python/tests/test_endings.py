@@ -18,6 +18,7 @@ pytestmark = pytest.mark.integration
         ("diverges", 64, "FAILED_PERMANENTLY", "Training diverged at step 10"),
         ("fetches ahead", 64, "FAILED_PERMANENTLY", "switch off prefetching, and do not skip batches."),
         ("skips a step", 64, "FAILED_PERMANENTLY", "without optimizer.step(). Call it once for each batch"),
+        ("leaves at once", 64, "FAILED_PERMANENTLY", "was left at its first turn, which is a rehearsal"),
         ("wrong batch", 64, "FAILED_PERMANENTLY", "batch_size=16, but goodput.batchSize.initial of the job is 32"),
     ],
 )

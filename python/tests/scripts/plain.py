@@ -101,6 +101,8 @@ for _epoch in job.epochs(epochs):
                 time.sleep(options.get("pause", 0.05))
         elif job._training.step.broken:
             indices = []
+        if options.get("leaves") and not job.rehearsing and job.epoch_progress >= options["leaves"]:
+            break
     if options.get("evaluates_too_much"):
         torch.empty(2**50)
     with job.evaluating():

@@ -227,7 +227,8 @@ class Job:
     def epochs(self, number: float) -> Iterator[int]:
         """Statistical epochs: each is N / M0 scale-invariant steps, for N examples and initial batch M0.
 
-        Yields the epoch's number. A replica that joins begins with 0, as it learns in its first loop over
+        Yields the epoch's number. An epoch that is left by ``break`` counts as done, and the next one goes on with
+        the examples that it left. A replica that joins begins with 0, as it learns in its first loop over
         batches only where the others are: :attr:`epoch` is right from there on. Of 1.5 epochs the second one is half.
         """
         if not number > 0:
@@ -240,6 +241,13 @@ class Job:
                     "job.epochs() went round without a loop over a loader of the job. Write `for batch in loader` in"
                     " it, with the loader that job.loader() gave."
                 )
+            if self._training.looping:
+                if self.rehearsing:
+                    raise UsageError(
+                        "The loop over batches was left at its first turn, which is a rehearsal. Leave it by a step:"
+                        " `if not job.rehearsing and ...: break`."
+                    )
+                self._training.leave_epoch()
             if self._training.done or self.epoch + 1 >= number:
                 return
             self._training.counters.epoch += 1
@@ -298,7 +306,7 @@ class Job:
     @property
     def progress(self) -> float:
         """Done share of the declared work, in [0, 1]; 0 before the first loop."""
-        done = self._training.counters.scale_invariant_steps
+        done = self._training.counters.done
         return min(1.0, done / self._training.members.total_steps)
 
     @property
@@ -468,7 +476,7 @@ class Job:
             self.finish()
         else:
             total = self._training.members.total_steps
-            done = self._training.counters.scale_invariant_steps
+            done = self._training.counters.done
             self._fail(
                 Outcome(
                     OutcomeKind.FAILED,

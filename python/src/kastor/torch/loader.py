@@ -17,6 +17,7 @@ from kastor.sampler import ElasticSampler, Order, Take
 
 if TYPE_CHECKING:
     from kastor.torch.job import Job
+    from kastor.torch.training import Training
 
 # What scripts give a DataLoader, and is so here whatever they say: each example is trained on once, workers stay.
 _OF_NO_EFFECT = ("drop_last", "persistent_workers")
@@ -82,6 +83,18 @@ class ElasticLoader:
         """Turns until the epoch, or without ``job.epochs`` the declared work, is done."""
         training = self._job._begin_loop(self)
         training.read_from(self._order, self.batch_size)
+        training.looping = True
+        try:
+            yield from self._turns(training)
+        except GeneratorExit:
+            # By a break. A step by several optimizers is done with that.
+            training.end_turn()
+            self._after(training)
+            raise
+        training.looping = False
+        self._after(training)
+
+    def _turns(self, training: Training) -> Iterator[Any]:
         if training.rehearsing:
             yield from self._rehearse()
         members = training.members
@@ -101,6 +114,9 @@ class ElasticLoader:
                     " it does nothing where gradients are still accumulated."
                 )
             self._job._schedulers.require_unused()
+
+    @staticmethod
+    def _after(training: Training) -> None:
         training.pass_examples = 0
         if training.pod is not None:
             # What follows a loop over batches is most often an evaluation.

@@ -256,7 +256,7 @@ class Members:
             return Progress(0, 0.0, 0.0, 0, 0)
         c = self.state.counters
         total = self.total_steps if math.isfinite(self.total_steps) else 0.0
-        return Progress(c.step, c.scale_invariant_steps, total, c.cursor, self.sampler.epoch(c.cursor))
+        return Progress(c.step, c.done, total, c.cursor, self.sampler.epoch(c.cursor))
 
     def status(self) -> TrainingStatus:
         """Status for the operator."""

@@ -42,7 +42,7 @@ class Counters:
 
     ``cursor`` counts positions of the endless sequence of examples, ``schedules`` steps of each schedule of
     a learning rate, ``epoch`` the pass over the loader in which the members are, ``applied`` the updates of several
-    optimizers that the step in progress has brought.
+    optimizers that the step in progress has brought, ``skipped`` scale-invariant steps of epochs that the script left.
     """
 
     step: int = 0
@@ -53,11 +53,17 @@ class Counters:
     epoch: int = 0
     applied: int = 0
     schedules: list[int] = field(default_factory=list)
+    skipped: float = 0.0
 
     @property
     def place(self) -> float:
         """Place in the training: steps, and as a fraction the updates of the step in progress."""
         return self.step + self.applied / _MOST_UPDATES
+
+    @property
+    def done(self) -> float:
+        """Scale-invariant steps of the declared work that need not be taken any more."""
+        return self.scale_invariant_steps + self.skipped
 
     def scheduled(self, schedule: int) -> int:
         """Steps of a schedule, by its place."""

@@ -131,6 +131,7 @@ class Training:
         self._last_save = time.monotonic()
         self._comparison = Comparison(drift)
         self.pass_examples = 0
+        self.looping = False
 
     # --- preparation ---
 
@@ -184,22 +185,31 @@ class Training:
     @property
     def done(self) -> bool:
         """Whether the declared work is done."""
-        return self.counters.scale_invariant_steps >= self.members.total_steps
+        return self.counters.done >= self.members.total_steps
 
     def epoch_done(self) -> bool:
         """Whether the epoch in which the members are is over; without epochs, whether all is."""
         sampler = self.members.sampler
         if self.done or not self.ends_epochs or sampler is None:
             return self.done
-        end = (self.counters.epoch + 1) * sampler.examples / self._initial_batch
-        return self.counters.scale_invariant_steps >= end
+        return self.counters.done >= self._epoch_end(sampler)
+
+    def _epoch_end(self, sampler: ElasticSampler) -> float:
+        return (self.counters.epoch + 1) * sampler.examples / self._initial_batch
+
+    def leave_epoch(self) -> None:
+        """Counts what is left of an epoch that the script left by ``break`` as done."""
+        sampler = self.members.sampler
+        assert sampler is not None
+        left = min(self._epoch_end(sampler), self.members.total_steps) - self.counters.done
+        self.counters.skipped += max(0.0, left)
 
     def epoch_progress(self) -> float:
         """Done share of the epoch in which the members are, in [0, 1]; 1 exactly where it is over."""
         sampler = self.members.sampler
         if sampler is None or self.epoch_done():
             return float(self.done or sampler is not None)
-        epochs = self.counters.scale_invariant_steps * self._initial_batch / sampler.examples
+        epochs = self.counters.done * self._initial_batch / sampler.examples
         return min(math.nextafter(1, 0), epochs - self.counters.epoch if self.ends_epochs else epochs % 1)
 
     # --- a step ---
