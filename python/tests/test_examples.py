@@ -16,6 +16,11 @@ from typing import Any
 import pytest
 from local_kastor import PATIENCE_SECONDS, ROOT, LocalKastor, Started, sizes
 
+from kastor.checkpoint import CheckpointFolder
+
+torch = pytest.importorskip("torch")
+load_file = pytest.importorskip("safetensors.torch").load_file
+
 EXAMPLES = ROOT / "examples" / "pytorch"
 MOST_CHANGED_LINES = 10
 
@@ -195,11 +200,27 @@ def test_trains_as_well_when_its_size_changes(
     else:
         assert example.name == "adaptdl_mnist", "a script for AdaptDL has no finish()"
     row = {"example": example.name, "seed": example_seed, "alone": plain, "elastic": elastic, **_figures(training)}
+    check_export(kastor, name, tmp_path / "model.safetensors")
     if whole:
         with (ROOT / "python" / "target" / "examples.jsonl").open("a") as file:
             print(json.dumps(row), file=file)
     assert example.learns(plain) and example.learns(elastic), row
     assert abs(elastic - plain) <= example.noise, row
+
+
+def check_export(kastor: LocalKastor, name: str, file: Path) -> None:
+    """Checks that a file of ``kastor export`` has the model of the newest checkpoint, to the bit."""
+    done = kastor.command("export", name, "-o", str(file))
+    assert done.returncode == 0, done.stderr
+    uid = kastor.job(name)["metadata"]["uid"]
+    (folder,) = kastor.folder.rglob(f"{name}-{uid}")
+    saved = CheckpointFolder(folder, uid, 3).newest()
+    assert saved is not None
+    form = dict(dict(saved.form["d"])["parts"]["d"])["model"]["d"]
+    found = load_file(file)
+    assert sorted(found) == sorted(entry for entry, _ in form)
+    for entry, place in form:
+        assert found[entry].contiguous().view(torch.uint8).numpy().tobytes() == saved.blocks[place["x"]].data, entry
 
 
 def _figures(training: dict[str, Any]) -> dict[str, Any]:

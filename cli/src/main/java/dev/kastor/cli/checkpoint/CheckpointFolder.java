@@ -75,7 +75,8 @@ record CheckpointFolder(Path path, String namespace, String job, String uid, Lis
     }
   }
 
-  private static List<Saved> saved(Path folder) throws IOException {
+  /** The checkpoints in a folder, the newest first. */
+  static List<Saved> saved(Path folder) throws IOException {
     List<Saved> saved = new ArrayList<>();
     try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "step-*")) {
       for (Path file : files) {

@@ -18,7 +18,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Writes what a job has trained in an open format: its parameters by name, and as ONNX with",
       "the graph that predicts. It takes the newest checkpoint of a job that runs or has ended,",
-      "and reads the job's data again for the classes and the scale of features."
+      "and reads the job's data again for the classes and the scale of features. Of a script that",
+      "uses the kastor package, it writes the state_dict of the model as safetensors."
     },
     footerHeading = "%nExamples:%n",
     footer = {
