@@ -112,9 +112,10 @@ def test_an_epoch_that_is_left_counts_as_done(several: bool) -> None:
             seen.append(x)
             if epoch < 2 and len(seen) % 2 == 0:
                 break
-        done.append((job.step, job.progress))
+        with job.evaluating():
+            done.append((job.step, job.progress))
     job.finish()
-    assert done == [(2, 2 / 15), (4, 7 / 15), (9, 1.0)]
+    assert done == [(2, 1 / 3), (4, 2 / 3), (9, 1.0)]
     sampler = ElasticSampler(order_of(100))
     assert torch.equal(torch.cat(seen), data.x[sampler.take(0, BatchPlan(180), 1, 0, 0).examples])
     assert job._outcome is not None
@@ -230,7 +231,7 @@ def test_another_batch_changes_rate_and_schedule() -> None:
     # The rate in force is three times the schedule's; the schedule itself moved by one step of the initial batch.
     assert job.metrics()["learning_rate"] == pytest.approx(3 * rates[0])
     assert training.counters.scale_invariant_steps == 2
-    assert training.counters.scheduled(0) == 2
+    assert training.counters.due_of(0) == 2
     assert training.counters.cursor == 40
     assert optimizer.param_groups[0]["lr"] == pytest.approx(scheduler.get_last_lr()[0])
 
@@ -245,7 +246,7 @@ def test_a_schedule_ends_where_the_work_does(monkeypatch: pytest.MonkeyPatch) ->
     for x, y in job.batches(Data(), batch_size=10, epochs=2):
         turn(model, optimizer, scheduler, x, y)
     assert (job.step, job._training.counters.scale_invariant_steps) == (7, 21)
-    assert (job._training.counters.scheduled(0), scheduler.last_epoch) == (20, 20)
+    assert (job._training.counters.due_of(0), scheduler.last_epoch) == (20, 20)
 
 
 def test_a_step_that_a_scaler_skips_brings_nothing() -> None:

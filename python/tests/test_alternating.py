@@ -139,6 +139,39 @@ def test_what_is_frozen_at_first_and_passes_through_gradients_train_as_alone() -
         assert torch.equal(torch.as_tensor(found), torch.as_tensor(wanted))
 
 
+@pytest.mark.never_retried
+def test_schedules_move_with_the_batches_on_which_they_are_stepped() -> None:
+    def turn(pair: Pair, batch: Any, step: int) -> None:
+        fake = pair.generator(noise(step, len(batch)))
+        for _ in range(3):
+            pair.optimizers[0].zero_grad()
+            (loss_of(pair.critic(batch), 1.0) + loss_of(pair.critic(fake.detach()), 0.0)).backward()
+            pair.optimizers[0].step()
+        for _ in range(3):
+            pair.schedules[0].step()
+        if step % 2 == 0:
+            # The weight of a loss by the gradient of the last layer, as of VQGAN, adds to no gradient.
+            last = pair.generator[3].weight
+            (slope,) = torch.autograd.grad(pair.critic(fake).mean(), last, retain_graph=True)
+            pair.optimizers[1].zero_grad()
+            (loss_of(pair.critic(fake), 1.0) * slope.norm().detach()).backward()
+            pair.optimizers[1].step()
+            pair.schedules[1].step()
+
+    data, pair = real(), Pair()
+    job = pair.prepared()
+    loader = job.loader(data, batch_size=12)
+    for _ in job.epochs(2):
+        for batch in loader:
+            turn(pair, batch, job.step)
+    plain, sampler = Pair(), ElasticSampler(order_of(60, seed=2))
+    for step in range(10):
+        turn(plain, data[sampler.take(12 * step, BatchPlan(12), 1, 0, 0).examples], step)
+    assert [schedule.last_epoch for schedule in pair.schedules] == [30, 5]
+    for found, wanted in zip(pair.bits(), plain.bits(), strict=True):
+        assert torch.equal(torch.as_tensor(found), torch.as_tensor(wanted))
+
+
 def test_noise_of_all_is_the_sum_of_each() -> None:
     joint = JointNoise(10, 2)
     for _ in range(20):

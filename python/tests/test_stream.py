@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,16 @@ def test_a_worker_opens_shards_of_its_own() -> None:
     stream = kastor.Stream(range_of, LENGTHS)
     assert stream[3] == 3
     assert pickle.loads(pickle.dumps(stream))[1] == 1
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_forked_does_not_read_on_in_what_its_parent_has_open(tmp_path: Path) -> None:
+    path = tmp_path / "numbers"
+    path.write_text("".join(f"{n}\n" for n in range(20_000)))
+    stream = kastor.Stream(lambda _: (int(line) for line in path.open()), [20_000])
+    assert [stream[n] for n in range(10)] == list(range(10))
+    loader = torch.utils.data.DataLoader(stream, batch_size=100, num_workers=2)
+    assert torch.cat(list(loader)).tolist() == list(range(20_000))
 
 
 def range_of(shard: int) -> range:

@@ -156,6 +156,11 @@ def test_backward_passes_add_up_to_the_mean_over_members(threads: Threads) -> No
         for number in range(2):
             reducer.clear(number)
         passes(net, halves[group.rank], maybe=group.rank == 1)
+        before = net.a.weight.grad
+        assert before is not None
+        # It calls the hooks of what it differentiates by, and adds nothing.
+        torch.autograd.grad(net.a(x).sum(), net.a.weight)
+        assert net.a.weight.grad is before
         assert reducer.error is None
         assert reducer.has_reached(0)
         reducer.select(0)

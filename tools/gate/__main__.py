@@ -79,6 +79,10 @@ class Gate:
         if options.python and not options.changed:
             planned.append(machine.python_alone())
         planned.append(machine.rehearsal())
+        left = [] if options.changed else modules.left(ROOT, PASSED)
+        found = self._chosen_nightly(left)
+        # What was left before begins soon enough not to be left again.
+        planned += [part.planned for part in found if part.planned and part.name in left]
         java: Sequence[str] = parts.MODULES
         if options.changed:
             files = self._changes()
@@ -92,16 +96,7 @@ class Gate:
         planned += machine.modules(java)
         if not options.changed:
             planned.append(machine.bill())
-        found = [] if options.changed else plan.nightly(machine)
-        if not self._suite:
-            found = [part for part in found if part.planned]
-        if not options.python:
-            found = [part for part in found if not part.name.startswith("python:")]
-        if not options.all and found:
-            found = plan.chosen(found, self._changes(), plan.turn(ROOT), modules.left(ROOT, PASSED))
-        if found:
-            self._say(f"nightly parts of this gate: {', '.join(part.name for part in found)}")
-        planned += [part.planned for part in found if part.planned]
+        planned += [part.planned for part in found if part.planned and part.name not in left]
         self._nightly = {part.name for part in found}
         if self._suite:
             also = [part.name.removeprefix(plan.SCENARIO) for part in found if not part.planned]
@@ -113,6 +108,20 @@ class Gate:
         return plan.only(
             planned, [*(name for name in options.parts if name not in timing), *(["build"] if timing else [])]
         )
+
+    def _chosen_nightly(self, left: Sequence[str]) -> list[plan.Nightly]:
+        """Returns the nightly parts of this gate; ``left`` are those that the last one left."""
+        options = self._options
+        found = [] if options.changed else plan.nightly(self._machine)
+        if not self._suite:
+            found = [part for part in found if part.planned]
+        if not options.python:
+            found = [part for part in found if not part.name.startswith("python:")]
+        if not options.all and found:
+            found = plan.chosen(found, self._changes(), plan.turn(ROOT), left)
+        if found:
+            self._say(f"nightly parts of this gate: {', '.join(part.name for part in found)}")
+        return found
 
     def _leave(self, part: plan.Planned) -> bool:
         """Returns if a part is nightly and would begin too late, unless all of them are asked for."""

@@ -217,13 +217,11 @@ def chosen(found: Sequence[Nightly], changed: Sequence[str], turn: int, left: Co
     """Returns the nightly parts of one gate: those that the last one left, the one whose turn it is and those whose
     packages changed.
     """
-    due = [
+    return [
         part
         for number, part in enumerate(found)
         if part.name in left or number == turn % len(found) or any(_in(part.paths, file) for file in changed)
     ]
-    # What has waited for longest begins first.
-    return sorted(due, key=lambda part: part.name not in left)
 
 
 def _in(paths: Sequence[str], file: str) -> bool:

@@ -228,8 +228,8 @@ def test_nightly_parts_take_turns_and_come_at_once_when_their_packages_change() 
     assert [part.name for part in plan.chosen(found, ["c/src/test/XTest.java"], 1)] == ["b"]
     assert [part.name for part in plan.chosen(found, ["c/src/main/below/X.java"], 1)] == ["b"]
     assert [part.name for part in plan.chosen(found, ["a/src/below/X.java"], 1)] == ["a", "b"]
-    # What a late gate left comes in the next one, before the others.
-    assert [part.name for part in plan.chosen(found, [], 0, ["c"])] == ["c", "a"]
+    # What a late gate left comes in the next one.
+    assert [part.name for part in plan.chosen(found, [], 0, ["c"])] == ["a", "c"]
 
 
 def test_what_the_watcher_saw_is_never_retried(tmp_path: pathlib.Path) -> None:
@@ -282,6 +282,22 @@ def test_chosen_parts_bring_what_they_wait_for(tmp_path: pathlib.Path) -> None:
     assert [part.name for part in plan.only(found, ["c"])] == ["build", "b", "c"]
     with pytest.raises(SystemExit, match="there is no part d"):
         plan.only(found, ["d"])
+
+
+def test_what_a_late_gate_left_begins_before_the_modules_of_the_next_one(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in parts.MODULES:
+        (tmp_path / module / "target").mkdir(parents=True)
+    options = argparse.Namespace(
+        complete=True, all=False, changed=False, python=pathlib.Path(sys.executable), parts=None
+    )
+    gate = Gate(options, tmp_path)
+    gate._machine = plan.Machine(tmp_path, tmp_path, options.python)
+    monkeypatch.setattr(modules, "left", lambda *_: ["python:nightly"])
+    names = [part.name for part in gate._beside_each_other()]
+    assert names[:4] == ["build", "python", "class caches", "python:nightly"]
+    assert names.count("python:nightly") == 1
 
 
 def test_parts_that_run_at_last_can_be_asked_for_and_bring_the_build(tmp_path: pathlib.Path) -> None:

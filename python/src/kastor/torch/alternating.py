@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
@@ -46,15 +46,12 @@ class AlternatingTraining(Training):
         self._reducer.on_wait = self._wait
         # A replica that joins has no gradients, so the others may keep none of theirs either.
         self.members.on_agreed = self._reducer.drop
+        self._reducer.keep = self.pod is not None
         self.statistics = BatchStatistics(model)
         self._exchanges: list[Exchanged] = []
+        self._schedules: list[tuple[int, Callable[[], None]]] = []
+        self._observed: set[int] = set()
         self._begun = 0
-
-    @property
-    def reached(self) -> float:
-        """Scale-invariant steps with that of the step in progress, once it has updates."""
-        gain = self._exchanges[-1].gain if self._exchanges and self.step.updated else 0.0
-        return self.counters.scale_invariant_steps + gain
 
     def begin_rehearsal(self, examples: int) -> None:
         """Begins a turn of so many examples whose results are thrown away."""
@@ -72,7 +69,8 @@ class AlternatingTraining(Training):
         self.trained.look()
         take = self._take_share(pass_number)
         self.count(take)
-        self._exchanges, self._begun = [], 0
+        self._exchanges, self._schedules, self._begun = [], [], 0
+        self._observed.clear()
         self._reducer.begin(self.members.group)
         return take
 
@@ -93,12 +91,12 @@ class AlternatingTraining(Training):
             self._reducer.select(optimizer)
             self._number = optimizer
             step.pass_seconds = self._reducer.computed_at - step.pass_began - self._reducer.waited_before
-            assert self.members.group is not None
-            self._wait(True)
-            try:
-                step.sent = self._send(self.members.group)
-            except BrokenGroupError as e:
-                step.error = e
+            if self.members.group is not None and self._reducer.error is None:
+                self._wait(True)
+                try:
+                    step.sent = self._send(self.members.group)
+                except BrokenGroupError as e:
+                    step.error = e
         began = time.perf_counter()
         try:
             return super().exchange(loss_scale, optimizer)
@@ -116,6 +114,26 @@ class AlternatingTraining(Training):
         self._exchanges.append(exchanged)
         self.step.exchanged = None
         self.counters.applied += 1
+        if len(exchanged.rows) > 1:
+            self.statistics.hold()
+
+    def schedule(self, number: int, step: Callable[[], None]) -> None:
+        """Notes that the script steps a schedule of a learning rate, which moves once the step is done.
+
+        One that goes with an optimizer that is not stepped on each batch moves with the batches on which it is, and a
+        step that is taken again moves it once.
+
+        Args:
+            number: place of the schedule.
+            step: moves it by one step of the initial batch.
+        """
+        self._schedules.append((number, step))
+
+    def _observe(self, rows: list[list[float]], unscale: float, batch: int) -> None:
+        # A second update on the same examples tells nothing of how the gradient differs between examples.
+        if self._number not in self._observed:
+            self._observed.add(self._number)
+            super()._observe(rows, unscale, batch)
 
     def end_turn(self) -> None:
         """Counts the step, once the script asks for the next batch."""
@@ -129,10 +147,22 @@ class AlternatingTraining(Training):
                     " ones a batch trains must depend on job.step alone."
                 )
             return
-        self.step.exchanged = self._joined(self._exchanges)
+        if len(self._exchanges[-1].rows) > 1:
+            # A forward pass after the last update is this replica's own.
+            self.statistics.put_back()
+        exchanged = self.step.exchanged = self._joined(self._exchanges)
         self._exchanges = []
+        self._move(exchanged.gain if self.step.updated else 0.0)
         self.counters.applied = 0
         super().settle()
+
+    def _move(self, gain: float) -> None:
+        """Moves the schedules that the script stepped on this batch, by what it brought for each time."""
+        gain = min(gain, max(0.0, self.members.total_steps - self.counters.scale_invariant_steps))
+        for number, step in self._schedules:
+            for _ in range(self.counters.go_on(number, self.counters.due_of(number) + gain)):
+                step()
+        self._schedules = []
 
     def _wait(self, waits: bool) -> None:
         """Notes for the operator whether this replica waits for others."""

@@ -51,6 +51,7 @@ class BackwardReducer:
         self._in_turn = False
         self._selected = 0
         self.last = True
+        self.keep = False
         self.error: BrokenGroupError | None = None
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self.computed_at = self.waited = self.waited_before = 0.0
@@ -101,7 +102,7 @@ class BackwardReducer:
 
     @property
     def kept(self) -> list[torch.Tensor]:
-        """Copies of the gradients of the chosen optimizer, of a replica that trains alone."""
+        """Copies of the gradients of the chosen optimizer, of a replica that trains alone, where ``keep`` is set."""
         return self._kept[self._selected]
 
     def renew(self) -> None:
@@ -152,6 +153,11 @@ class BackwardReducer:
         if self._cuda is not None:
             torch.cuda.synchronize(self._cuda)
         self.computed_at, self.waited_before = time.perf_counter(), self.waited
+        # torch.autograd.grad() calls hooks as well, and adds nothing; nor does a gradient that is not defined.
+        for key, (parameter, before) in list(self._before.items()):
+            if parameter.grad is None:
+                parameter.grad = before
+                del self._before[key]
         reached = sorted({self._place[each][0] for each in self._before})
         alone = self._group is None or self._group.size == 1
         for parameter, before in self._before.values() if not alone else ():
@@ -177,7 +183,8 @@ class BackwardReducer:
             self._selected = number
             there = [p.grad for p in self._there() if p.grad is not None]
             self._mean_squared[number] = float(squared_norm(there)) if there else 0.0
-            if alone:
+            self._kept[number] = []
+            if alone and self.keep:
                 chosen = [p for bucket in self._buckets[number] for p in bucket.parameters]
                 self._kept[number] = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in chosen]
         self._reached.update(reached)
@@ -208,5 +215,6 @@ class BackwardReducer:
             for p, view, count in zip(bucket.parameters, bucket.views, bucket.used.tolist(), strict=True):
                 if count > 0:
                     # A parameter that only others reached has the gradient from before, which this pass adds to.
-                    self._before.setdefault(id(p), (p, p.grad))
+                    if self._before.setdefault(id(p), (p, p.grad))[1] is None and p.grad is None:
+                        self._own[id(p)].zero_()
                     p.grad = view.clone()

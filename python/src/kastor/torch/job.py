@@ -151,13 +151,16 @@ class Job:
                     " replica has trained alone."
                 )
             require_trainable(model, each)
-        wrong = [name for name in others if name in _RESERVED or not hasattr(others[name], "load_state_dict")]
-        if wrong:
-            raise UsageError(f"prepare() cannot register {', '.join(wrong)}: there is no load_state_dict().")
         parts: dict[str, Stateful] = {"model": model, **_named("optimizer", optimizers)}
         parts |= _named("scheduler", schedulers)
         if scaler is not None:
             parts["scaler"] = scaler
+        wrong = [name for name in others if name in _RESERVED or not hasattr(others[name], "load_state_dict")]
+        if wrong:
+            raise UsageError(f"prepare() cannot register {', '.join(wrong)}: there is no load_state_dict().")
+        taken = sorted(parts.keys() & others.keys())
+        if taken:
+            raise UsageError(f"prepare() was given two things by the name {', '.join(taken)}. Give one another name.")
         self._schedulers = UnregisteredSchedulers(optimizers, [*parts.values(), *others.values()])
         if len(optimizers) > 1:
             self._alternate().prepare_all(model, optimizers, {**parts, **others})
@@ -241,16 +244,22 @@ class Job:
                     "job.epochs() went round without a loop over a loader of the job. Write `for batch in loader` in"
                     " it, with the loader that job.loader() gave."
                 )
-            if self._training.looping:
-                if self.rehearsing:
-                    raise UsageError(
-                        "The loop over batches was left at its first turn, which is a rehearsal. Leave it by a step:"
-                        " `if not job.rehearsing and ...: break`."
-                    )
-                self._training.leave_epoch()
+            # A generator that the script still holds is not closed by a break.
+            self._leave(self._training.looping)
             if self._training.done or self.epoch + 1 >= number:
                 return
             self._training.counters.epoch += 1
+
+    def _leave(self, left: bool | None = None) -> None:
+        """Ends a loop over batches that the script left by ``break``."""
+        if not (self._training.left if left is None else left):
+            return
+        if self.rehearsing:
+            raise UsageError(
+                "The loop over batches was left at its first turn, which is a rehearsal. Leave it by a step:"
+                " `if not job.rehearsing and ...: break`."
+            )
+        self._training.leave_loop()
 
     def _begin_loop(self, loader: ElasticLoader) -> Training:
         if self._patches is None:
@@ -262,6 +271,7 @@ class Job:
                 "The loader was iterated a second time without job.epochs(). Write `for epoch in job.epochs(n)`, so"
                 " that a replica that joins begins where the others are."
             )
+        self._leave()
         self._schedulers.look()
         self._loader, self._looped = loader, True
         return self._training
@@ -378,6 +388,7 @@ class Job:
     @contextmanager
     def evaluating(self) -> Iterator[None]:
         """Context of an evaluation, for which the operator has patience."""
+        self._leave()
         if self._pod is None:
             yield
         else:
@@ -386,6 +397,7 @@ class Job:
 
     def sharded(self, dataset: Any) -> Subset[Any]:
         """Share of a data set that this replica evaluates."""
+        self._leave()
         return Subset(dataset, range(self.rank, len(dataset), self.replicas))
 
     def average(self, value: float | torch.Tensor, weight: float = 1.0) -> float:
@@ -393,11 +405,13 @@ class Job:
 
         A value of weight 0 counts as absent, whatever it is: the mean over no examples is often NaN.
         """
+        self._leave()
         total, weights = self._training.members.sum(float(value) * float(weight) if weight else 0.0, float(weight))
         return total / weights if weights else math.nan
 
     def sum(self, value: float | torch.Tensor) -> float:
         """Sum of a number over the replicas; all of them must call it between two loops."""
+        self._leave()
         return self._training.members.sum(float(value), 0.0)[0]
 
     def export(self, path: str | os.PathLike[str]) -> None:
@@ -428,6 +442,7 @@ class Job:
             return
         if self._training.members.state is None:
             raise UsageError("finish() was called before the loop over batches. Call it after the last epoch.")
+        self._leave()
         values = {name: float(value) for name, value in metrics.items()}
         members = self._training.members
         saved = self._training.counters.step

@@ -83,16 +83,14 @@ class ElasticLoader:
         """Turns until the epoch, or without ``job.epochs`` the declared work, is done."""
         training = self._job._begin_loop(self)
         training.read_from(self._order, self.batch_size)
-        training.looping = True
+        training.looping, training.left = True, False
         try:
             yield from self._turns(training)
         except GeneratorExit:
-            # By a break. A step by several optimizers is done with that.
-            training.end_turn()
-            self._after(training)
+            # By a break, or by an error of the script: the job's next call tells which.
+            training.left = True
             raise
-        training.looping = False
-        self._after(training)
+        training.end_loop()
 
     def _turns(self, training: Training) -> Iterator[Any]:
         if training.rehearsing:
@@ -114,14 +112,6 @@ class ElasticLoader:
                     " it does nothing where gradients are still accumulated."
                 )
             self._job._schedulers.require_unused()
-
-    @staticmethod
-    def _after(training: Training) -> None:
-        training.pass_examples = 0
-        if training.pod is not None:
-            # What follows a loop over batches is most often an evaluation.
-            training.pod.membership.doing = Doing.EVALUATE
-            training.pod.membership.ask_now()
 
     def _turn(self, batch: Any, take: Take | None) -> Iterator[Any]:
         patches = self._job._patches

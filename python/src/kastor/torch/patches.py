@@ -6,7 +6,6 @@ Methods of the given instances alone are replaced; the classes, and other instan
 from __future__ import annotations
 
 import functools
-import math
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -101,13 +100,7 @@ def _patch_scheduler(scope: _Scope, scheduler: Any, number: int) -> None:
                 "scheduler.step() takes no arguments in the loop over batches: a schedule there is in steps of the"
                 " initial batch. Call one that follows a metric after the loop, once an epoch."
             )
-        # A schedule that is written for the initial batch keeps its shape at any batch. Where the last step brings
-        # more than was left, it still ends where the work does: some schedules refuse to go beyond.
-        counters = scope.training.counters
-        due = math.floor(min(scope.training.reached, scope.training.members.total_steps))
-        while counters.scheduled(number) < due:
-            counters.count_scheduled(number)
-            original()
+        scope.training.schedule(number, original)
 
     # The state_dict of a scheduler is all that its instance holds, so the method goes into a class.
     kind = type(scheduler)

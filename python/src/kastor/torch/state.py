@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -40,7 +41,7 @@ class Stateful(Protocol):
 class Counters:
     """Counters of a training.
 
-    ``cursor`` counts positions of the endless sequence of examples, ``schedules`` steps of each schedule of
+    ``cursor`` counts positions of the endless sequence of examples, ``schedules`` how far each schedule of
     a learning rate, ``epoch`` the pass over the loader in which the members are, ``applied`` the updates of several
     optimizers that the step in progress has brought, ``skipped`` scale-invariant steps of epochs that the script left.
     """
@@ -52,7 +53,7 @@ class Counters:
     audit_sum: int = 0
     epoch: int = 0
     applied: int = 0
-    schedules: list[int] = field(default_factory=list)
+    schedules: list[float] = field(default_factory=list)
     skipped: float = 0.0
 
     @property
@@ -65,21 +66,22 @@ class Counters:
         """Scale-invariant steps of the declared work that need not be taken any more."""
         return self.scale_invariant_steps + self.skipped
 
-    def scheduled(self, schedule: int) -> int:
-        """Steps of a schedule, by its place."""
-        return self.schedules[schedule] if schedule < len(self.schedules) else 0
+    def due_of(self, schedule: int) -> float:
+        """Scale-invariant steps that a schedule has gone, by its place."""
+        return self.schedules[schedule] if schedule < len(self.schedules) else 0.0
 
-    def count_scheduled(self, schedule: int) -> None:
-        """Counts a step of a schedule."""
-        self.schedules += [0] * (schedule + 1 - len(self.schedules))
-        self.schedules[schedule] += 1
+    def go_on(self, schedule: int, due: float) -> int:
+        """Lets a schedule go on to where it is due, and returns how many whole steps it passes."""
+        self.schedules += [0.0] * (schedule + 1 - len(self.schedules))
+        before, self.schedules[schedule] = self.schedules[schedule], due
+        return math.floor(due) - math.floor(before)
 
     @staticmethod
     def of(state: dict[str, Any]) -> Counters:
         """Counters as a checkpoint has them. Older ones count the steps of one schedule."""
         values = dict(state)
         if "scheduled" in values:
-            values["schedules"] = [values.pop("scheduled")]
+            values["schedules"] = [float(values.pop("scheduled"))]
         return Counters(**values)
 
     @property

@@ -20,6 +20,7 @@ class BatchStatistics:
     def __init__(self, model: torch.nn.Module) -> None:
         self._model = model
         self._before: dict[str, torch.Tensor] = {}
+        self._held: dict[str, torch.Tensor] = {}
         self._floating: list[str] = []
 
     @torch.no_grad()
@@ -39,6 +40,18 @@ class BatchStatistics:
         for name, buffer in self._model.named_buffers():
             if name in self._before:
                 _write(buffer, self._before[name])
+
+    @torch.no_grad()
+    def hold(self) -> None:
+        """Notes the buffers as they are, which all members have."""
+        self._held = {name: buffer.clone() for name, buffer in self._model.named_buffers()}
+
+    @torch.no_grad()
+    def put_back(self) -> None:
+        """Puts the buffers back to what was noted last."""
+        for name, buffer in self._model.named_buffers():
+            if name in self._held:
+                _write(buffer, self._held[name])
 
     @torch.no_grad()
     def average(self, group: Group) -> Callable[[], bool]:

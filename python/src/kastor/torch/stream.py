@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
@@ -41,6 +42,7 @@ class Stream(Dataset[Any]):
         self._shard = shard
         self._ends = list(accumulate(self.lengths))
         self._open: dict[int, tuple[Iterator[Any], int]] = {}
+        self._process = os.getpid()
 
     def __len__(self) -> int:
         """Examples of all shards."""
@@ -52,6 +54,9 @@ class Stream(Dataset[Any]):
         Raises:
             UsageError: if the shard has another length than was said.
         """
+        if self._process != os.getpid():
+            # A worker that was forked: it must not read on in what its parent has open.
+            self._open, self._process = {}, os.getpid()
         shard = bisect_right(self._ends, example)
         place = example - (self._ends[shard] - self.lengths[shard])
         examples, at = self._open.pop(shard, (None, 0))

@@ -131,7 +131,7 @@ class Training:
         self._last_save = time.monotonic()
         self._comparison = Comparison(drift)
         self.pass_examples = 0
-        self.looping = False
+        self.looping = self.left = False
 
     # --- preparation ---
 
@@ -178,31 +178,48 @@ class Training:
         return self.members.state.counters if self.members.state is not None else Counters()
 
     @property
-    def reached(self) -> float:
-        """Scale-invariant steps with what has been applied."""
-        return self.counters.scale_invariant_steps
-
-    @property
     def done(self) -> bool:
         """Whether the declared work is done."""
-        return self.counters.done >= self.members.total_steps
+        return self._is_done(self.members.total_steps)
 
     def epoch_done(self) -> bool:
         """Whether the epoch in which the members are is over; without epochs, whether all is."""
         sampler = self.members.sampler
         if self.done or not self.ends_epochs or sampler is None:
             return self.done
-        return self.counters.done >= self._epoch_end(sampler)
+        return self._is_done(self._epoch_end(sampler))
+
+    def _is_done(self, end: float) -> bool:
+        # What was skipped is a difference of such numbers, and rounded.
+        return self.counters.done >= end - 1e-9
 
     def _epoch_end(self, sampler: ElasticSampler) -> float:
         return (self.counters.epoch + 1) * sampler.examples / self._initial_batch
 
-    def leave_epoch(self) -> None:
-        """Counts what is left of an epoch that the script left by ``break`` as done."""
+    def end_loop(self) -> None:
+        """Ends a loop over batches."""
+        self.looping = self.left = False
+        self.pass_examples = 0
+        if self.pod is not None:
+            # What follows a loop over batches is most often an evaluation.
+            self.pod.membership.doing = Doing.EVALUATE
+            self.pod.membership.ask_now()
+
+    def leave_loop(self) -> None:
+        """Ends a loop that the script left by ``break``: what is left of the epoch counts as done.
+
+        Raises:
+            SystemExit: 0, where this replica is told to stop or to leave.
+        """
+        self.end_turn()
         sampler = self.members.sampler
         assert sampler is not None
-        left = min(self._epoch_end(sampler), self.members.total_steps) - self.counters.done
-        self.counters.skipped += max(0.0, left)
+        if self.ends_epochs and not self.epoch_done():
+            # Before others join, who then find the epoch done.
+            end = min(self._epoch_end(sampler), self.members.total_steps)
+            self.counters.skipped = end - self.counters.scale_invariant_steps
+        self.members.require_group()
+        self.end_loop()
 
     def epoch_progress(self) -> float:
         """Done share of the epoch in which the members are, in [0, 1]; 1 exactly where it is over."""
@@ -210,7 +227,8 @@ class Training:
         if sampler is None or self.epoch_done():
             return float(self.done or sampler is not None)
         epochs = self.counters.done * self._initial_batch / sampler.examples
-        return min(math.nextafter(1, 0), epochs - self.counters.epoch if self.ends_epochs else epochs % 1)
+        within = epochs - self.counters.epoch if self.ends_epochs else epochs % 1
+        return min(math.nextafter(1, 0), max(0.0, within))
 
     # --- a step ---
 
@@ -298,6 +316,19 @@ class Training:
         """Counts examples that the step trains on."""
         self.step.trained += AuditDigest.of(take.first_position, take.examples)
 
+    def schedule(self, number: int, step: Callable[[], None]) -> None:
+        """Moves a schedule of a learning rate to where the training is.
+
+        Args:
+            number: place of the schedule.
+            step: moves it by one step of the initial batch.
+        """
+        # A schedule that is written for the initial batch keeps its shape at any batch. Where the last step brings
+        # more than was left, it still ends where the work does: some schedules refuse to go beyond.
+        due = min(self.counters.scale_invariant_steps, self.members.total_steps)
+        for _ in range(self.counters.go_on(number, due)):
+            step()
+
     def cleared(self, optimizer: int) -> None:
         """Notes that the script cleared the gradients of an optimizer, by its place."""
 
@@ -324,6 +355,10 @@ class Training:
         step.called = True
         if step.broken or step.exchanged is not None:
             return not step.broken
+        if self.members.group is None:
+            # It broke in a sum of the script's.
+            self._not_applied()
+            return False
         if not self.reducer.done:
             raise UsageError(
                 "optimizer.step() ran without loss.backward() on the batch that the loader gave. Call backward() once"
@@ -390,7 +425,7 @@ class Training:
         known = newer.generation if newer else group.generation
         loss = sum(self._losses) / len(self._losses) if self._losses else math.nan
         self._losses = []
-        statistics = self.statistics.average(group)
+        # First, as it is where members that are at different places of the script find out.
         row = group.send_row(
             Kind.STEP,
             [
@@ -403,14 +438,14 @@ class Training:
                 self._number,
             ],
         )
-        return _Sent(row, statistics, known, newer)
+        return _Sent(row, self.statistics.average(group), known, newer)
 
     def _exchange(self, group: Group, loss_scale: float | None) -> Exchanged:
         step, counters, plan = self.step, self.counters, self.members.plan
         sent, step.sent = step.sent, None
         assert sent is not None
-        finite = sent.statistics()
         rows = sent.rows.wait()
+        finite = sent.statistics()
         ended_at = time.perf_counter()
         for rank, row in enumerate(rows):
             if row[0] != counters.place:
@@ -507,28 +542,30 @@ class Training:
 
     def settle(self) -> None:
         """Counts the step; a step that a GradScaler skipped trained its examples and brought nothing."""
-        exchanged, group = self.step.exchanged, self.members.group
+        exchanged = self.step.exchanged
         assert exchanged is not None
-        assert group is not None
+        # Of the exchange: since then the group may have broken in a sum of the script's.
+        size, rank = len(exchanged.rows), self.members.rank
         self.step.exchanged = None
         self.reducer.end()
         counters = self.counters
         counters.step += 1
-        counters.cursor += self.members.plan.global_batch_size(group.size)
+        counters.cursor += self.members.plan.global_batch_size(size)
         for row in exchanged.rows:
             counters.trained(AuditDigest(int(row[4]), (int(row[5]) << 32) | int(row[6])))
         if self.step.updated:
             counters.scale_invariant_steps += exchanged.gain
-        if group.size > 1 and exchanged.rows[0][12]:
+        if size > 1 and exchanged.rows[0][12]:
             assert self.members.state is not None
             self._comparison.take(self.members.state)
-        start = self.members.history.stepped(group.size)
+        start = self.members.history.stepped(size)
         if self.pod is not None:
             self.pod.membership.step = counters.step
             if start is not None:
                 self.pod.membership.started(start)
-            if group.rank == 0:
-                self._report(self.pod, exchanged)
+            if rank == 0:
+                if self.members.group is not None:
+                    self._report(self.pod, exchanged)
                 self._save_when_due(self.pod)
         if exchanged.newer is not None and not self.done:
             self.members.follow(exchanged.newer)
