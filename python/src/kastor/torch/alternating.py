@@ -100,6 +100,10 @@ class AlternatingTraining(Training):
         began = time.perf_counter()
         try:
             return super().exchange(loss_scale, optimizer)
+        except Exception:
+            # The step is not done, even where the script goes on.
+            step.broken = True
+            raise
         finally:
             self._reducer.waited += time.perf_counter() - began
 
