@@ -134,7 +134,7 @@ class AlternatingTraining(Training):
         self._schedules.append((number, step))
 
     def _observe(self, rows: list[list[float]], unscale: float, batch: int) -> None:
-        # A second update on the same examples tells nothing of how the gradient differs between examples.
+        # A second update on the same examples shows no variance between examples.
         if self._number not in self._observed:
             self._observed.add(self._number)
             super()._observe(rows, unscale, batch)

@@ -39,7 +39,7 @@ class BackwardReducer:
             for bucket in buckets
             for p, view in zip(bucket.parameters, bucket.views, strict=True)
         }
-        # What this replica alone added to each gradient, whose norm tells of the noise.
+        # What this replica alone added to each gradient: the noise is estimated from its norm.
         self._own = {id(p): torch.zeros_like(p) for parameters in of for p in parameters}
         self._hooks = [self._hooked(p) for parameters in of for p in parameters]
         self._cuda = of[0][0].device if of[0][0].device.type == "cuda" else None

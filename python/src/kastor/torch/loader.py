@@ -87,7 +87,7 @@ class ElasticLoader:
         try:
             yield from self._turns(training)
         except GeneratorExit:
-            # By a break, or by an error of the script: the job's next call tells which.
+            # By a break, or by an error of the script: only after a break does the script call the job again.
             training.left = True
             raise
         training.end_loop()

@@ -209,7 +209,7 @@ class Training:
         """Ends a loop that the script left by ``break``: what is left of the epoch counts as done.
 
         Raises:
-            SystemExit: 0, where this replica is told to stop or to leave.
+            SystemExit: 0, where the operator wants this replica to stop or to leave.
         """
         self.end_turn()
         sampler = self.members.sampler

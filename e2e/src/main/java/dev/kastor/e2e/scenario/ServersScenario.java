@@ -70,7 +70,7 @@ final class ServersScenario {
 
   private static final int WARM_STEPS = 1500;
 
-  /** What a worker without steps is given: some updates a second, until it may end. */
+  /** Rate of the store: some updates a second of each worker, until the job may end. */
   private static final int EXAMPLES_PER_SECOND = 400;
 
   private static final ObjectMapper JSON = new ObjectMapper();
