@@ -315,6 +315,8 @@ def test_a_mean_leaves_out_what_has_no_weight() -> None:
     assert math.isnan(job.average(math.nan, weight=0))
     assert job.average(3.0, weight=2) == 3.0
     assert job.sum(torch.tensor(2.5)) == 2.5
+    assert torch.equal(job.gather(torch.arange(3)), torch.arange(3))
+    assert job.of_rank0({"loss": 0.1}) == {"loss": 0.1}
 
 
 def test_a_process_that_imports_the_script_is_no_replica(tmp_path: Path) -> None:

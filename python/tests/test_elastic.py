@@ -68,7 +68,7 @@ def test_reaches_the_same_loss_whatever_the_replicas(
 
 
 def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -> None:
-    options: dict[str, Any] = {"epochs": 6}
+    options: dict[str, Any] = {"epochs": 6, "sums": True}
     began = time.monotonic()
     cluster.start("a", "b", **options)
     cluster.ready("b")
@@ -90,6 +90,9 @@ def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -
     check_end(cluster, outcome)
     assert {lines[0]["replicas"] for lines in steps.values()} == {1, 2}
     assert {len(lines[0]["examples"]) for lines in steps.values()} == {32, 16, 24, 64}
+    # A sum of the script's after a step is one over its members, also where they change after it.
+    assert all(line["sum"] == line["replicas"] for lines in steps.values() for line in lines)
+    assert "of some" not in cluster.log("a")
     changes = [(s["replicasBefore"], s["replicasAfter"], s["cause"]) for s in cluster.operator.switches()]
     assert changes == [(0, 1, "START"), (1, 2, "RESCALE"), (2, 2, "RESCALE"), (2, 1, "RESCALE")]
     assert sum(s["pauseSeconds"] for s in cluster.operator.switches()) < time.monotonic() - began

@@ -59,7 +59,13 @@ def test_a_framework_grows_shrinks_and_survives_a_kill(cluster: Cluster, framewo
         ),
         pytest.param("lightning", {"epochs": 8, "patience": 2}, id="lightning-early stopping"),
         pytest.param("transformers", {"epochs": 1}, marks=pytest.mark.nightly, id="transformers-one epoch"),
-        pytest.param("transformers", {"epochs": 1.5}, id="transformers-one and a half"),
+        pytest.param("transformers", {"epochs": 1.5, "accumulation": 4}, id="transformers-one and a half"),
+        pytest.param("transformers", {"epochs": 5, "best": 2}, id="transformers-the best of five epochs"),
+        pytest.param(
+            *("transformers", {"epochs": 2, "every": "steps", "best": 3}),
+            marks=pytest.mark.nightly,
+            id="transformers-the best of some steps",
+        ),
         pytest.param("transformers", {"epochs": 3}, marks=pytest.mark.nightly, id="transformers-three epochs"),
     ],
 )
@@ -84,6 +90,27 @@ def test_callbacks_come_as_in_the_plain_run(cluster: Cluster, framework: str, ho
     assert outcome["kind"] == "COMPLETED", cluster.logs()
     assert outcome["lostOrRepeatedExamples"] == 0
     assert came(cluster.log("a")) == came(plain.stdout)
+
+
+def test_a_checkpoint_is_whole_where_the_first_replica_dies_amid_it(cluster: Cluster) -> None:
+    pytest.importorskip("transformers")
+    cluster.variables["HOOKS"] = json.dumps({"epochs": 2, "best": 1, "dies": "a"})
+    cluster.start("a", "b", "c", script="transformers_hooks.py")
+    cluster.ready("a", "b", "c")
+    cluster.want(["a", "b"], 16)
+    cluster.trained("b", 2)
+    # It comes amid an epoch and knows by its end which one was the best.
+    cluster.ends("a")
+    cluster.want(["b"], 32)
+    cluster.trained("b", 2)
+    cluster.want(["b", "c"], 16)
+    outcome = cluster.completed()
+    assert outcome["kind"] == "COMPLETED", cluster.logs()
+    assert outcome["lostOrRepeatedExamples"] == 0
+    for pod in ("b", "c"):
+        *_, best, kept = came(cluster.log(pod))
+        assert best == "checkpoint-16: the same model"
+        assert kept == "['checkpoint-16', 'checkpoint-32']"
 
 
 def came(output: str) -> list[str]:

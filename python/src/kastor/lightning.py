@@ -92,7 +92,10 @@ class Elastic(Callback):
         if trainer.world_size != 1:
             raise UsageError(f"Trainer trains on {trainer.world_size} devices. Use devices=1: replicas are Kastor's.")
         if trainer.accumulate_grad_batches != 1:
-            raise UsageError("accumulate_grad_batches must be 1: the job's batch plan says how passes are accumulated.")
+            raise UsageError(
+                f"accumulate_grad_batches is {trainer.accumulate_grad_batches}, and passes are added up by the job's"
+                " batch plan. Leave it out, and give elastic.loader that many times its batch_size."
+            )
         if not pl_module.automatic_optimization or len(trainer.optimizers) != 1:
             raise UsageError(
                 "The module must have one optimizer and automatic_optimization. Put the parameters of several"

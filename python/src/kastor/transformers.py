@@ -15,8 +15,12 @@ and what the arguments count in steps, are steps at that batch.
 
 from __future__ import annotations
 
+import copy
 import math
+import time
 from collections.abc import Iterator
+from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -27,10 +31,15 @@ from kastor.torch.turns import Turns
 
 if TYPE_CHECKING:
     DefaultFlowCallback = object
+    ExportableState = object
 else:
-    from transformers.trainer_callback import DefaultFlowCallback
+    from transformers.trainer_callback import DefaultFlowCallback, ExportableState
 
 _UNBOUNDED = 10**9
+# Of a checkpoint of the Trainer's the file that is written last.
+_WHOLE = "trainer_state.json"
+# A folder that machines share may show later what another one wrote.
+_SEEN_SECONDS = 30.0
 
 
 class _Flow(DefaultFlowCallback):
@@ -39,8 +48,7 @@ class _Flow(DefaultFlowCallback):
     def __init__(self, trainer: Any) -> None:
         self._trainer, self._job = trainer, trainer.job
         self._epochs: Iterator[int] | None = None
-        # None until the first step: a replica that joins has not to make up for what was before.
-        self._steps: int | None = None
+        self._before = 0
         self._losses = _Losses(trainer)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -50,18 +58,17 @@ class _Flow(DefaultFlowCallback):
         assert self._epochs is not None
         next(self._epochs, None)
 
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._before = self._done(state)
+
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
         job = self._job
         if job.rehearsing:
             state.global_step = 0
             self._trainer._tr_loss.zero_()
             return control
-        # The last step may bring more than was left.
-        now = min(math.floor(job.scale_invariant_steps + 1e-9), state.max_steps)
-        before = (0 if job.step <= 1 else now) if self._steps is None else self._steps
-        if job.progress >= 1:
-            now = state.max_steps
-        self._steps = state.global_step = now
+        now, before = self._done(state), self._before
+        state.global_step = now
         state.epoch = job.epoch + job.epoch_progress if job.progress < 1 else float(args.num_train_epochs)
         self._losses.take(now)
 
@@ -80,6 +87,38 @@ class _Flow(DefaultFlowCallback):
                 control.should_evaluate |= late_enough and args.eval_strategy == "steps"
                 control.should_save |= args.save_strategy == "steps"
         return control
+
+    def _done(self, state: Any) -> int:
+        """Steps at the initial batch that are done."""
+        job = self._job
+        # The last step may bring more than was left.
+        return (
+            state.max_steps if job.progress >= 1 else min(math.floor(job.scale_invariant_steps + 1e-9), state.max_steps)
+        )
+
+
+class _Known:
+    """State of a Trainer that a replica which joins takes over: which step was best, and what callbacks count."""
+
+    def __init__(self, trainer: Any) -> None:
+        self._trainer = trainer
+
+    def _callbacks(self) -> list[Any]:
+        # Those that a checkpoint of the Trainer's has too.
+        return [each for each in self._trainer.callback_handler.callbacks if isinstance(each, ExportableState)]
+
+    def state_dict(self) -> dict[str, Any]:
+        state = self._trainer.state
+        counted = [each.state()["attributes"] for each in self._callbacks()]
+        return {"best_metric": state.best_metric, "best_global_step": state.best_global_step, "callbacks": counted}
+
+    def load_state_dict(self, found: dict[str, Any]) -> None:
+        state = self._trainer.state
+        state.best_metric, state.best_global_step = found["best_metric"], found["best_global_step"]
+        for callback, attributes in zip(self._callbacks(), found["callbacks"], strict=True):
+            for name, value in attributes.items():
+                setattr(callback, name, value)
+        self._trainer._find_best()
 
 
 class _Losses:
@@ -103,6 +142,10 @@ class _Losses:
         total.copy_(self._left)
 
 
+def _is_measured(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, Integral)
+
+
 class ElasticMixin:
     """Mixin of a ``Trainer`` that makes it a replica of an elastic job; stands before it among the bases."""
 
@@ -114,21 +157,26 @@ class ElasticMixin:
     train_dataset: Any
     data_collator: Any
     callback_handler: Any
+    state: Any
+    is_in_train: bool
 
-    def __init__(self, *args: Any, job: Job, **kwargs: Any) -> None:
+    def __init__(self, model: Any = None, args: Any = None, *others: Any, job: Job, **kwargs: Any) -> None:
         """Takes the arguments of a ``Trainer`` and the job.
 
         Raises:
             UsageError: if these arguments cannot be trained elastically.
         """
-        super().__init__(*args, **kwargs)
+        if getattr(args, "gradient_accumulation_steps", 1) > 1:
+            # Passes are added up by the job's batch plan.
+            args = copy.copy(args)
+            args.per_device_train_batch_size *= args.gradient_accumulation_steps
+            args.gradient_accumulation_steps = 1
+        super().__init__(model, args, *others, **kwargs)  # type: ignore[call-arg]
         if not hasattr(self, "_run_epoch"):
             raise UsageError(
                 "The Trainer is one of before Transformers 5, which counts steps otherwise. Install a newer."
             )
         self.job = job
-        if self.args.gradient_accumulation_steps != 1:
-            raise UsageError("gradient_accumulation_steps must be 1: the job's batch plan says how passes accumulate.")
         if self.args.max_steps > 0:
             raise UsageError("max_steps counts passes here. Say num_train_epochs, or goodput.work in the manifest.")
         if self.train_dataset is None:
@@ -161,10 +209,73 @@ class ElasticMixin:
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
         """Schedule in steps of the initial batch; registers what is trained, as all of it exists now."""
         scheduler = super().create_scheduler(num_training_steps, optimizer)  # type: ignore[misc]
-        self.job.prepare(self.model, self.optimizer, scheduler, getattr(self.accelerator, "scaler", None))
+        scaler = getattr(self.accelerator, "scaler", None)
+        self.job.prepare(self.model, self.optimizer, scheduler, scaler, trainer=_Known(self))
         return scheduler
+
+    def train(self, resume_from_checkpoint: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Training to its end.
+
+        Raises:
+            UsageError: if it is to go on from a checkpoint of the Trainer's.
+        """
+        if resume_from_checkpoint:
+            raise UsageError(
+                "resume_from_checkpoint is Kastor's: a job goes on from its own newest checkpoint. Leave it out; to"
+                " begin with trained weights, load them into the model."
+            )
+        return super().train(None, *args, **kwargs)  # type: ignore[misc]
 
     def evaluate(self, *args: Any, **kwargs: Any) -> Any:
         """Metrics of held-out data, for which the operator has patience."""
         with self.job.evaluating():
             return super().evaluate(*args, **kwargs)  # type: ignore[misc]
+
+    def evaluation_loop(self, *args: Any, **kwargs: Any) -> Any:
+        """Results of an evaluation; amid the training its metrics are those of rank 0, as decisions hang on them."""
+        output = super().evaluation_loop(*args, **kwargs)  # type: ignore[misc]
+        if self.is_in_train and output.metrics:
+            found = {name: float(value) for name, value in output.metrics.items() if _is_measured(value)}
+            output.metrics.update(self.job.of_rank0(found))
+        return output
+
+    # --- checkpoints of the Trainer's, which are results: Kastor's own are beside them ---
+
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """Writes the model, on rank 0."""
+        if _internal_call or self.job.rank == 0:
+            super().save_model(output_dir, _internal_call)  # type: ignore[misc]
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        save = super()._save_checkpoint  # type: ignore[misc]
+        if self.job.rank == 0:
+            save(model, trial)
+        # The others wait for rank 0; where it died meanwhile, each writes the same.
+        together = self.job.together()
+        if not self._seen(self.state.global_step, _SEEN_SECONDS if together else 0):
+            if together:
+                raise UsageError(
+                    f"The checkpoint of step {self.state.global_step} that rank 0 wrote is not in"
+                    f" {self.args.output_dir} of this replica. Give output_dir a folder that all replicas share, or"
+                    ' save_strategy="no".'
+                )
+            save(model, trial)
+        self._find_best()
+
+    def _find_best(self) -> None:
+        """Notes where the checkpoint of the best step is."""
+        best = self.state.best_global_step
+        if best and self._seen(best):
+            self.state.best_model_checkpoint = str(self._checkpoint_of(best))
+
+    def _checkpoint_of(self, step: int) -> Path:
+        return Path(self.args.output_dir) / f"checkpoint-{step}"
+
+    def _seen(self, step: int, seconds: float = 0) -> bool:
+        """Whether this replica sees a whole checkpoint of a step, within so many seconds."""
+        end = time.monotonic() + seconds
+        while not (self._checkpoint_of(step) / _WHOLE).is_file():
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.1)
+        return True

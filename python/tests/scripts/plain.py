@@ -95,6 +95,8 @@ for _epoch in job.epochs(epochs):
         if job.step > before:
             state = b"".join(t.numpy().tobytes() for t in model.state_dict().values())
             line = {"step": before, "generation": job.generation, "replicas": job.replicas, "examples": indices}
+            if options.get("sums"):
+                line["sum"] = job.sum(1)
             print(json.dumps({**line, "state": hashlib.sha256(state).hexdigest()}), file=record)
             indices = []
             if not os.path.exists(os.environ["HURRY"]):
@@ -109,7 +111,9 @@ for _epoch in job.epochs(epochs):
         shard = job.sharded(test)
         hits = job.average(accuracy(model, test), weight=len(shard))
         job.log(accuracy=hits)
-        job.rank0(print, f"epoch {job.epoch} accuracy {hits:.4f} metrics {job.metrics()}")
+        gathered = sorted(job.gather(torch.tensor(list(shard.indices), dtype=torch.int16)).tolist())
+        seen = "all" if gathered == list(range(len(test))) else "some"
+        job.rank0(print, f"epoch {job.epoch} accuracy {hits:.4f} of {seen} metrics {job.metrics()}")
 model.eval()
 with torch.no_grad():
     held_out = F.cross_entropy(model(test.x), test.y)

@@ -2,23 +2,32 @@
 
 import json
 import os
+import signal
 
 import faults
 import torch
-from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainerCallback, TrainingArguments
+from safetensors.torch import load_file
+from transformers import (
+    BertConfig,
+    BertForSequenceClassification,
+    EarlyStoppingCallback,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
 
 import kastor.torch as kastor
 from kastor.transformers import ElasticMixin
 
 torch.set_num_threads(1)
-options = {"elastic": True, "epochs": 3, "every": "epoch", "steps": 5}
+options = {"elastic": True, "epochs": 3, "every": "epoch", "steps": 5, "accumulation": 1, "best": 0, "dies": ""}
 options.update(json.loads(os.environ.get("HOOKS", "{}")))
 g = torch.Generator().manual_seed(0)
 data = [
     {"input_ids": torch.randint(0, 50, (8,), generator=g), "labels": int(i % 2), "text": "of no use", "number": i}
     for i in range(512)
 ]
-came = []
+came, evaluations = [], []
 
 
 class Hooks(TrainerCallback):
@@ -30,7 +39,11 @@ class Hooks(TrainerCallback):
 
     def on_log(self, args, state, control, logs, **kwargs):
         if "loss" in logs:
-            came.append(f"logs at epoch {state.epoch:.3g}: loss {'is one' if 0.2 < logs['loss'] < 2 else logs['loss']}")
+            # That of Transformers adds up the losses of four passes, of models whose loss it takes for a sum.
+            came.append(f"logs at epoch {state.epoch:.3g}: loss {'is one' if 0.2 < logs['loss'] < 3 else logs['loss']}")
+
+    def on_save(self, args, state, control, **kwargs):
+        came.append(f"saves at epoch {state.epoch:.3g}")
 
     def on_epoch_end(self, args, state, control, **kwargs):
         came.append("epoch ends")
@@ -45,6 +58,18 @@ class ElasticTrainer(ElasticMixin, Trainer):
             faults.record(self.job, torch.tensor([self.job.step]), model)
         return super().compute_loss(model, inputs, *args, **kwargs)
 
+    def _save_optimizer_and_scheduler(self, output_dir):
+        # The model is written by then, and the checkpoint is not whole.
+        if options["dies"] == os.environ.get("KASTOR_POD"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        super()._save_optimizer_and_scheduler(output_dir)
+
+
+def score(prediction):
+    """A metric that is best at one evaluation, counted by this process alone."""
+    evaluations.append(prediction)
+    return {"score": -abs(len(evaluations) - options["best"])}
+
 
 model = BertForSequenceClassification(
     BertConfig(
@@ -58,24 +83,39 @@ model = BertForSequenceClassification(
 )
 steps = options["steps"]
 arguments = TrainingArguments(
-    os.environ.get("TMPDIR", "/tmp"),
-    per_device_train_batch_size=32,
+    os.path.join(os.environ["TMPDIR"], "trainer"),
+    per_device_train_batch_size=32 // options["accumulation"],
+    gradient_accumulation_steps=options["accumulation"],
     num_train_epochs=options["epochs"],
     eval_strategy=options["every"],
     logging_strategy=options["every"],
     eval_steps=steps,
     logging_steps=steps,
-    save_strategy="no",
+    save_strategy=options["every"] if options["best"] else "no",
+    save_steps=steps,
+    save_total_limit=2,
+    load_best_model_at_end=options["best"] > 0,
+    metric_for_best_model="score" if options["best"] else None,
+    greater_is_better=True,
     report_to=[],
     disable_tqdm=True,
     use_cpu=True,
 )
 kwargs = {"train_dataset": data, "eval_dataset": data[:64], "callbacks": [Hooks()]}
+if options["best"]:
+    kwargs["compute_metrics"] = score
+    kwargs["callbacks"].append(EarlyStoppingCallback(2))
 if options["elastic"]:
     trainer = ElasticTrainer(model, arguments, job=kastor.init(), **kwargs)
 else:
     trainer = Trainer(model, arguments, **kwargs)
 trainer.train()
+if options["best"]:
+    folder, mine = trainer.state.best_model_checkpoint, trainer.model.state_dict()
+    best = load_file(os.path.join(folder, "model.safetensors"))
+    same = all(torch.equal(mine[name], best[name]) for name in best)
+    came.append(f"{os.path.basename(folder)}: {'the same' if same else 'another'} model")
+    came.append(f"{sorted(os.listdir(arguments.output_dir))}")
 print(json.dumps({"came": came}), flush=True)
 if options["elastic"]:
     trainer.job.finish(loss=trainer.evaluate()["eval_loss"])

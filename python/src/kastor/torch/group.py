@@ -48,6 +48,7 @@ class Kind(IntEnum):
     END = 4
     PRINTS = 5
     BACKWARD = 6
+    GATHER = 7
 
 
 class Pending(Protocol):

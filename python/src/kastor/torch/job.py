@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -401,18 +401,54 @@ class Job:
         return Subset(dataset, range(self.rank, len(dataset), self.replicas))
 
     def average(self, value: float | torch.Tensor, weight: float = 1.0) -> float:
-        """Mean of a number over the replicas, by weight; all of them must call it between two loops.
+        """Mean of a number over the replicas, by weight; all of them must call it, at the same place.
 
         A value of weight 0 counts as absent, whatever it is: the mean over no examples is often NaN.
         """
-        self._leave()
-        total, weights = self._training.members.sum(float(value) * float(weight) if weight else 0.0, float(weight))
+        total, weights = self._sums(float(value) * float(weight) if weight else 0.0, float(weight))
         return total / weights if weights else math.nan
 
     def sum(self, value: float | torch.Tensor) -> float:
-        """Sum of a number over the replicas; all of them must call it between two loops."""
+        """Sum of a number over the replicas; all of them must call it, at the same place."""
+        return self._sums(float(value))[0]
+
+    def _sums(self, *values: float) -> list[float]:
         self._leave()
-        return self._training.members.sum(float(value), 0.0)[0]
+        return [math.fsum(column) for column in zip(*self._training.members.rows(values), strict=True)]
+
+    def gather(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Rows of a tensor of all replicas, those of rank 0 first; all of them must call it, at the same place.
+
+        For metrics that are no means, such as an area under a curve. Of shares by :meth:`sharded` the row i of
+        rank r is that of example r + i * replicas.
+
+        Args:
+            tensor: shape [n, ...]; n may differ from replica to replica, all else may not.
+
+        Raises:
+            UsageError: if it is no such tensor.
+        """
+        if not isinstance(tensor, torch.Tensor) or tensor.dim() == 0:
+            raise UsageError("gather() takes a tensor with a first dimension, a row for each example.")
+        self._leave()
+        return self._training.members.gather(tensor)
+
+    def of_rank0(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Numbers by name as rank 0 has them; all replicas must call it, at the same place, with the same names.
+
+        For what decisions hang on, as results of the same evaluation may differ in the last digit from one kind of
+        device to another.
+        """
+        self._leave()
+        rows = [self._training.members.rows([value])[0][0] for value in values.values()]
+        return dict(zip(values, rows, strict=True))
+
+    def together(self) -> bool:
+        """Waits until all replicas are here; whether they came, and none failed meanwhile."""
+        self._leave()
+        members = self._training.members
+        members.rows([])
+        return members.group is not None
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Writes the model's plain ``state_dict`` on rank 0, for ``torch.load``; a reader sees all or nothing."""

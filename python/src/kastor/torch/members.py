@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 
 import torch
 
+from kastor.errors import UsageError
 from kastor.protocol import (
     Action,
     BatchPlan,
@@ -63,13 +65,11 @@ class Members:
         return self.pod.newer() if self.pod else None
 
     def follow(self, agreed: Membership) -> None:
-        """Notes a newer generation to which all members switch now, after the step that they just applied."""
+        """Notes a newer generation to which all members switch after the turn in which they applied a step.
+
+        Until then the group stays, for sums of the script's.
+        """
         self._agreed = agreed
-        keeps = agreed.action is Action.STOP or (
-            agreed.action is Action.RUN and self.group is not None and self.group.serves(agreed)
-        )
-        if not keeps:
-            self.leave_group()
 
     def require_group(self) -> Group:
         """Group to train in: joins one where there is none.
@@ -115,6 +115,8 @@ class Members:
         if target.action is Action.LEAVE or rank is None:
             self._end(OutcomeKind.LEFT, "no longer a member")
             raise SystemExit(0)
+        if self.group is not None and not self.group.serves(target):
+            self.leave_group()
         self.history.called()
         try:
             connect = self.pod.connect(target)
@@ -273,13 +275,45 @@ class Members:
             self.learning_rate,
         )
 
-    def sum(self, *values: float) -> list[float]:
-        """Sums over the members; of this replica's own values where the group breaks meanwhile."""
-        rows = [list(values)]
+    def rows(self, values: Sequence[float]) -> list[list[float]]:
+        """Values of each member, in rank order; those of this replica alone where the group breaks meanwhile."""
         if self.group is not None:
             try:
-                rows = self.group.rows(Kind.SUM, rows[0])
+                return self.group.rows(Kind.SUM, values)
             except BrokenGroupError as e:
-                log.warning("a mean or sum is of this replica's own values alone")
-                self.broke(e)
-        return [math.fsum(column) for column in zip(*(row[: len(values)] for row in rows), strict=True)]
+                self._broke_in_sum(e)
+        return [list(values)]
+
+    def gather(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Rows of a tensor of each member, in rank order; those of this replica alone where the group breaks.
+
+        Raises:
+            UsageError: if the tensors of the members have not the same type, and the same shape but for their length.
+        """
+        group = self.group
+        if group is None or group.size == 1:
+            return tensor
+        kind = zlib.crc32(f"{tensor.dtype} {tuple(tensor.shape[1:])}".encode())
+        try:
+            rows = group.rows(Kind.GATHER, [len(tensor), kind])
+            if any(row[1] != kind for row in rows):
+                raise UsageError(
+                    f"gather() was given a tensor of {tensor.dtype} and shape {tuple(tensor.shape)}, and another one on"
+                    " another replica. Give tensors of one type, which differ in their first dimension alone."
+                )
+            lengths = [int(row[0]) for row in rows]
+            own = tensor.detach().cpu().contiguous()
+            all_of_them = own.new_zeros(sum(lengths), *own.shape[1:])
+            first = sum(lengths[: group.rank])
+            all_of_them[first : first + len(own)] = own
+            if all_of_them.numel():
+                # As bytes, so that the sum with zeros is what was given, whatever the type.
+                group.sum(all_of_them.view(-1).view(torch.uint8)).wait()
+            return all_of_them.to(tensor.device)
+        except BrokenGroupError as e:
+            self._broke_in_sum(e)
+            return tensor
+
+    def _broke_in_sum(self, why: BrokenGroupError) -> None:
+        log.warning("a mean, a sum or what was gathered is of this replica's own values alone")
+        self.broke(why)
