@@ -90,11 +90,9 @@ class _Flow(DefaultFlowCallback):
 
     def _done(self, state: Any) -> int:
         """Steps at the initial batch that are done."""
-        job = self._job
+        job, most = self._job, int(state.max_steps)
         # The last step may bring more than was left.
-        return (
-            state.max_steps if job.progress >= 1 else min(math.floor(job.scale_invariant_steps + 1e-9), state.max_steps)
-        )
+        return most if job.progress >= 1 else min(math.floor(job.scale_invariant_steps + 1e-9), most)
 
 
 class _Known:

@@ -62,7 +62,7 @@ final class Run {
         say("follow it with: kastor logs %s -f".formatted(name));
         return ExitCode.OK;
       }
-      try (Follower follower = new Follower(cluster, options.namespace(), name, out)) {
+      try (Follower follower = new Follower(cluster, options.namespace(), name, out, err)) {
         int code =
             new Waiting(cluster, err).until(List.of(new Waiting.Job(options.namespace(), name)));
         follower.finish(LAST_WORDS);

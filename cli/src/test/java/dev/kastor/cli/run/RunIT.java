@@ -44,6 +44,27 @@ final class RunIT {
   }
 
   @Test
+  void showsOfAnotherReplicaWhatItSaysOnceTheFirstHasEnded() {
+    KastorShell.Result run =
+        UP.shell()
+            .run(
+                "run",
+                "--name",
+                "two",
+                "--replicas",
+                "2",
+                "--",
+                "sh",
+                "-c",
+                "seq -f \"$RANK says %g\" 100; sleep $((RANK * 6 + 1)); echo $RANK ends");
+    assertThat(run.code()).as(run.text()).isZero();
+    assertThat(run.text())
+        .contains("0 says 1\n", "0 ends\n", "output of two-1, from its last 20 lines on:")
+        .contains("1 says 100\n", "1 ends\n")
+        .doesNotContain("1 says 80\n");
+  }
+
+  @Test
   void aCommandThatFailsIsAFailure() throws Exception {
     Path manifest = folder.resolve("job.yaml");
     String shown =
