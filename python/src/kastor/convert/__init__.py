@@ -1,0 +1,1 @@
+"""Conversion of a plain PyTorch script to an elastic one, as far as the code says it."""
