@@ -39,6 +39,7 @@ import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.replay.SweepCommand;
 import dev.kastor.cli.report.ReportCommand;
 import dev.kastor.cli.run.CheckCommand;
+import dev.kastor.cli.run.ConvertCommand;
 import dev.kastor.cli.run.RunCommand;
 import dev.kastor.cli.terminal.Failures;
 import dev.kastor.cli.terminal.Ink;
@@ -101,6 +102,7 @@ public final class Kastor implements Runnable {
           DownCommand.class,
           RunCommand.class,
           CheckCommand.class,
+          ConvertCommand.class,
           SubmitCommand.class,
           LsCommand.class,
           GetCommand.class,
@@ -147,7 +149,7 @@ public final class Kastor implements Runnable {
 
   private static SequencedMap<String, List<String>> groups() {
     SequencedMap<String, List<String>> groups = new LinkedHashMap<>();
-    groups.put("Run", List.of("demo", "up", "down", "run", "check", "submit"));
+    groups.put("Run", List.of("demo", "up", "down", "run", "convert", "check", "submit"));
     groups.put(
         "Look",
         List.of(

@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -31,9 +30,6 @@ import picocli.CommandLine.Parameters;
     })
 public final class CheckCommand implements Callable<Integer> {
   private static final int LEAST_BATCH = 4;
-  private static final long END_SECONDS = 20;
-  private static final String FINDS =
-      "import importlib.util, sys; sys.exit(importlib.util.find_spec('kastor') is None)";
 
   @Option(
       names = {"-b", "--batch"},
@@ -102,50 +98,20 @@ public final class CheckCommand implements Callable<Integer> {
   }
 
   private int check() throws IOException, InterruptedException {
-    String interpreter = interpreter(command.getFirst());
-    if (run(List.of(interpreter, "-c", FINDS)) != 0) {
-      throw new CliException(
-          ExitCode.USAGE,
-          "%s does not find the package kastor. Install it: kastor wheel, then pip install what it wrote (docs/pytorch.md)"
-              .formatted(interpreter));
-    }
-    List<String> check = new ArrayList<>(List.of(interpreter, "-m", "kastor.check"));
-    check.addAll(List.of("--batch", Integer.toString(batch)));
-    check.addAll(List.of("--steps", Integer.toString(steps)));
-    check.addAll(List.of("--patience", Integer.toString(patience)));
+    List<String> options = new ArrayList<>(List.of("--batch", Integer.toString(batch)));
+    options.addAll(List.of("--steps", Integer.toString(steps)));
+    options.addAll(List.of("--patience", Integer.toString(patience)));
     if (perReplica != null) {
-      check.addAll(List.of("--per-replica", perReplica.toString()));
+      options.addAll(List.of("--per-replica", perReplica.toString()));
     }
     if (noAccumulation) {
-      check.add("--no-accumulation");
+      options.add("--no-accumulation");
     }
     if (keep != null) {
-      check.addAll(List.of("--keep", keep.toString()));
+      options.addAll(List.of("--keep", keep.toString()));
     }
-    check.add("--");
-    check.addAll(command);
-    return run(check);
-  }
-
-  /** The command's own where it is Python: the package is where the script looks for it. */
-  private static String interpreter(String program) {
-    return Path.of(program).getFileName().toString().startsWith("python") ? program : "python3";
-  }
-
-  private static int run(List<String> program) throws IOException, InterruptedException {
-    Process process;
-    try {
-      process = new ProcessBuilder(program).inheritIO().start();
-    } catch (IOException e) {
-      throw new CliException(
-          ExitCode.USAGE, "cannot start %s: %s".formatted(program.getFirst(), e.getMessage()), e);
-    }
-    try {
-      return process.waitFor();
-    } finally {
-      // The check ends its replicas before it ends itself.
-      process.destroy();
-      process.waitFor(END_SECONDS, TimeUnit.SECONDS);
-    }
+    options.add("--");
+    options.addAll(command);
+    return PythonPackage.of(command.getFirst()).run("kastor.check", options);
   }
 }

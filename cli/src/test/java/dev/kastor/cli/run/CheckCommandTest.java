@@ -52,6 +52,15 @@ final class CheckCommandTest {
         .contains(python + " does not find the package kastor. Install it: kastor wheel");
   }
 
+  @Test
+  void convertsAScriptByThePackage() throws IOException {
+    Path python = python("case $1 in -m) echo \"$@\" > '%s/arguments' ;; esac");
+    var result = Terminal.runPlain("convert", "--python", python.toString(), "train.py");
+    assertThat(result.err()).isEmpty();
+    assertThat(result.code()).isZero();
+    assertThat(folder.resolve("arguments")).hasContent("-m kastor.convert train.py");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
