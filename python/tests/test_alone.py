@@ -319,6 +319,27 @@ def test_a_mean_leaves_out_what_has_no_weight() -> None:
     assert job.of_rank0({"loss": 0.1}) == {"loss": 0.1}
 
 
+def test_the_best_of_a_metric_is_part_of_the_state() -> None:
+    job, model, optimizer, scheduler = prepared()
+    loader, found = job.loader(Data(), batch_size=50), []
+    values = iter([0.5, 0.7, math.nan, 0.7, torch.tensor(0.9)])
+    for _ in job.epochs(5):
+        for x, y in loader:
+            turn(model, optimizer, scheduler, x, y)
+        value = next(values)
+        found.append((job.is_best(accuracy=value), job.is_best(least=True, loss=value)))
+    assert found == [(True, True), (True, False), (False, False), (False, False), (True, False)]
+    state = job._training.members.state
+    assert state is not None
+    before = state.checkpoint()
+    assert not job.is_best(accuracy=0.8)
+    assert job.is_best(accuracy=1.0)
+    state.restore_checkpoint(before)
+    assert job.is_best(accuracy=0.95)
+    with pytest.raises(UsageError, match="takes one metric by its name but was given 2"):
+        job.is_best(a=1, b=2)
+
+
 def test_a_process_that_imports_the_script_is_no_replica(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

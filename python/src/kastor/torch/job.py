@@ -443,6 +443,25 @@ class Job:
         rows = [self._training.members.rows([value])[0][0] for value in values.values()]
         return dict(zip(values, rows, strict=True))
 
+    def is_best(self, least: bool = False, **metric: float | torch.Tensor) -> bool:
+        """Whether a metric is better than ever in this job; all replicas must call it, and get the same answer.
+
+        ``if job.is_best(accuracy=accuracy): job.export("best.pt")``. What was best is part of the state, so that a
+        replica that joins knows it, and a checkpoint has it.
+
+        Args:
+            least: whether less is better, as of a loss.
+            metric: one number by its name; that of rank 0 decides.
+        """
+        if len(metric) != 1:
+            raise UsageError(f"is_best() takes one metric by its name but was given {len(metric)}.")
+        ((name, value),) = self.of_rank0({name: _number(name, value) for name, value in metric.items()}).items()
+        best = self._training.counters.is_best(name, value, least)
+        if best:
+            # Else a checkpoint from before would take a worse one for the best.
+            self.save_soon()
+        return best
+
     def together(self) -> bool:
         """Waits until all replicas are here; whether they came, and none failed meanwhile."""
         self._leave()

@@ -43,7 +43,8 @@ class Counters:
 
     ``cursor`` counts positions of the endless sequence of examples, ``schedules`` how far each schedule of
     a learning rate, ``epoch`` the pass over the loader in which the members are, ``applied`` the updates of several
-    optimizers that the step in progress has brought, ``skipped`` scale-invariant steps of epochs that the script left.
+    optimizers that the step in progress has brought, ``skipped`` scale-invariant steps of epochs that the script left,
+    ``best`` the best value of metrics by name.
     """
 
     step: int = 0
@@ -55,6 +56,7 @@ class Counters:
     applied: int = 0
     schedules: list[float] = field(default_factory=list)
     skipped: float = 0.0
+    best: dict[str, float] = field(default_factory=dict)
 
     @property
     def place(self) -> float:
@@ -75,6 +77,14 @@ class Counters:
         self.schedules += [0.0] * (schedule + 1 - len(self.schedules))
         before, self.schedules[schedule] = self.schedules[schedule], due
         return math.floor(due) - math.floor(before)
+
+    def is_best(self, name: str, value: float, least: bool) -> bool:
+        """Notes the value of a metric; whether it is better than all before. One that is not a number never is."""
+        before = self.best.get(name, math.inf if least else -math.inf)
+        better = value < before if least else value > before
+        if better:
+            self.best[name] = value
+        return better
 
     @staticmethod
     def of(state: dict[str, Any]) -> Counters:
