@@ -60,6 +60,45 @@ def test_quotes_messages_that_there_are() -> None:
     assert len(rows) > 10
 
 
+# Tests by what the tutorial says that holds.
+HELD = {
+    "growing, shrinking and other batches": "test_elastic.py::test_grows_shrinks_and_changes_the_batch_while_it_trains",
+    "a kill at any point of a step": "test_elastic.py::test_survives_a_kill_at_any_point_of_a_step",
+    "two deaths at once": "test_elastic.py::test_survives_two_deaths_at_once",
+    "the death of all, and a suspension": (
+        "test_elastic.py::test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all"
+    ),
+    "several optimizers, killed between two of them": (
+        "test_alternating.py::test_goes_on_after_a_kill_between_two_optimizers"
+    ),
+    "a weighted sampler, and a kill": "test_elastic.py::test_keeps_the_meaning_of_a_weighted_sampler_after_a_kill",
+    "a stream of shards, and a kill": "test_elastic.py::test_trains_on_each_example_of_a_stream_once_after_a_kill",
+    "epochs that are left by `break`, and a kill": (
+        "test_elastic.py::test_leaves_epochs_with_all_replicas_and_after_a_kill"
+    ),
+    "random kills of a whole job": "test_kills.py::test_no_example_is_lost_or_repeated_whoever_is_killed",
+    "Lightning, with validation and early stopping": "test_frameworks.py::lightning-early stopping",
+    "Transformers, with evaluations, saving and the best model": (
+        "test_frameworks.py::transformers-the best of five epochs"
+    ),
+}
+
+
+def test_what_holds_is_tested() -> None:
+    section = TUTORIAL.partition("## What holds")[2].partition("\n## ")[0]
+    rows = [row.split("|")[2].strip() for row in section.splitlines() if row.startswith("| ") and "#" not in row]
+    _, bits, lost, frameworks, drift = (row.split(" · ") for row in rows)
+    tests = ROOT / "python" / "tests"
+    script = (tests / "scripts" / "situations.py").read_text()
+    assert bits == [*re.findall(r'@situation\("(.*)"\)', script), *re.findall(r'^    "(.*)": functools', script, re.M)]
+    assert [*lost, *frameworks] == list(HELD)
+    for test in HELD.values():
+        file, _, name = test.partition("::")
+        assert re.search(f'(def {re.escape(name)}\\(|id="{re.escape(name)}")', (tests / file).read_text()), test
+    ways = re.findall(r'^        \("([^"]+)", ', (tests / "test_drift.py").read_text(), re.MULTILINE)
+    assert drift == list(dict.fromkeys(ways))
+
+
 def test_names_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.delenv("KASTOR_OPERATOR_URL", raising=False)

@@ -166,6 +166,12 @@ record Manifest(
           ExitCode.USAGE, "there is no program %s that may be run".formatted(program));
     }
     String script = command.size() > 1 ? command.get(1) : "-";
+    if (script.endsWith(".ipynb")) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "%s is a notebook, which trains as one replica where it is. Write it as a script: jupyter nbconvert --to script %s"
+              .formatted(script, script));
+    }
     if (file.getFileName().toString().matches("python[0-9.]*")
         && !script.startsWith("-")
         && !Files.exists(folder.resolve(script))) {

@@ -84,6 +84,14 @@ final class CheckCommandTest {
     assertThat(result.err()).contains("there is no file nowhere.py");
   }
 
+  @Test
+  void aNotebookIsRefusedWithTheRemedy() throws IOException {
+    var result =
+        Terminal.runPlain("run", "--batch", "64", "--", python("exit 0").toString(), "t.ipynb");
+    assertThat(result.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(result.err()).contains("t.ipynb is a notebook", "jupyter nbconvert --to script");
+  }
+
   private Path python(String does) throws IOException {
     Path file = folder.resolve("python3.12");
     Files.writeString(file, "#!/bin/sh\n%s\n".formatted(does.formatted(folder)));
