@@ -87,7 +87,7 @@ final class CheckCommandTest {
   @Test
   void aNotebookIsRefusedWithTheRemedy() throws IOException {
     var result =
-        Terminal.runPlain("run", "--batch", "64", "--", python("exit 0").toString(), "t.ipynb");
+        Terminal.runPlain("check", "-b", "64", "--", python("exit 0").toString(), "t.ipynb");
     assertThat(result.code()).isEqualTo(ExitCode.USAGE);
     assertThat(result.err()).contains("t.ipynb is a notebook", "jupyter nbconvert --to script");
   }
