@@ -30,7 +30,7 @@ class Example:
     """Example, and what may be asked of it.
 
     ``metric`` is how it prints its metric, ``learned`` the worst value that still shows that it learns, and ``noise``
-    by how much two runs may differ: their seeds alone make that difference.
+    by how much two runs may differ: their seeds alone make that difference. ``options`` are those of ``kastor run``.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Example:
     learned: float
     noise: float
     alone: str = "plain/{}.py"
+    options: tuple[str, ...] = ()
 
     def learns(self, value: float) -> bool:
         """Whether a metric shows that it learns."""
@@ -56,6 +57,8 @@ SCRIPTS = [
     Example("gpt", 16, ("--epochs", "2"), "bits per character", 0.7, 0.06),
     Example("lightning_cnn", 64, ("--epochs", "6"), "accuracy", 0.85, 0.05),
     Example("transformers_finetune", 16, ("--epochs", "2"), "bits per character", 1.5, 0.15),
+    # Of a generator that has learned nothing it is about 1.
+    Example("gan", 128, ("--epochs", "12"), "distance", 0.1, 0.08, options=("--no-accumulation",)),
     # The plain one needs AdaptDL, whose newest release works with PyTorch of 2020 alone.
     Example("adaptdl_mnist", 32, ("--epochs", "12"), "accuracy", 0.9, 0.03, alone="{}.py"),
 ]
@@ -173,6 +176,7 @@ def test_trains_as_well_when_its_size_changes(
         return [sys.executable, str(EXAMPLES / file.format(example.name)), *options]
 
     command = ["--name", name, "--replicas", "1-2", "--batch", str(example.batch), "-e", "OMP_NUM_THREADS"]
+    command += example.options
     started = [kastor.start(name, "run", *command, "--", *script("{}.py"))]
     try:
         # A job that is resized before its first step counts as one that came back from a checkpoint.
