@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +16,8 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 F: Any = torch.nn.functional
 
+
+from pods import python_path  # noqa: E402
 
 from kastor.checkpoint import CheckpointFolder  # noqa: E402
 from kastor.errors import CheckpointError, UsageError  # noqa: E402
@@ -302,6 +307,31 @@ def test_a_group_whose_member_goes_is_broken_for_the_others(threads: Threads) ->
         return not group.stuck
 
     assert threads.run(2, member) == [True, True]
+
+
+def test_a_forked_worker_outlives_a_broken_group_that_is_garbage() -> None:
+    script = """
+import gc, os, signal, sys
+import torch.distributed as dist
+import kastor.torch.group
+gc.disable()
+options = dist.ProcessGroupGloo._Options()
+options._devices = [dist.ProcessGroupGloo.create_device(hostname="127.0.0.1")]
+cycle = [dist.ProcessGroupGloo(dist.HashStore(), 0, 1, options)]
+cycle.append(cycle)
+del cycle
+pid = os.fork()
+if pid == 0:
+    signal.alarm(20)
+    gc.collect()
+    os._exit(0)
+sys.stdout.write(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
+sys.stdout.flush()
+os._exit(0)
+"""
+    environment = {**os.environ, "PYTHONPATH": python_path()}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "0", done.stderr
 
 
 def test_an_exchange_with_one_that_hangs_can_be_given_up(threads: Threads) -> None:

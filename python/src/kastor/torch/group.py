@@ -6,6 +6,8 @@ prove anything nor encrypt: the network between the replicas of a job must keep 
 
 from __future__ import annotations
 
+import gc
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +35,10 @@ Backend = Any
 _LONGEST_WAIT = timedelta(minutes=60)
 _LOOK_SECONDS = 1.0
 _ROW = 16
+
+# A group that broke may be garbage that is not collected yet. A forked child, such as a worker of a DataLoader, would
+# abort where it collects it: it has not the threads that a backend of gloo joins at its end.
+os.register_at_fork(after_in_child=gc.freeze)
 
 
 class BrokenGroupError(Exception):
