@@ -82,22 +82,22 @@ def num_restarts() -> int:
 
 
 def from_ray() -> bool:
-    """False: Kastor's operator places the replicas."""
+    """Flag of a run in Ray: False, as Kastor's operator places the replicas."""
     return False
 
 
 def supervisor_url() -> str | None:
-    """None: there is no supervisor."""
+    """Address of a supervisor: None, as there is none."""
     return None
 
 
 def adaptdl_sched_version() -> str | None:
-    """None: there is no scheduler of AdaptDL."""
+    """Version of AdaptDL's scheduler: None, as there is none."""
     return None
 
 
 def master_addr() -> str:
-    """Refuses, as replicas have no master.
+    """Address of a master, which is refused, as replicas have none.
 
     Raises:
         UsageError: always.
@@ -106,7 +106,7 @@ def master_addr() -> str:
 
 
 def master_port() -> int:
-    """Refuses, as replicas have no master.
+    """Port of a master, which is refused, as replicas have none.
 
     Raises:
         UsageError: always.

@@ -40,8 +40,8 @@ def init_process_group(
     job = script.join()
     if init_method is not None or (world_size or 1) > 1 or rank:
         raise UsageError(
-            "init_process_group() was given init_method, world_size or rank, and the operator says who the replicas"
-            " are. Leave them out, and start the script by kastor run --replicas 1-N."
+            "init_process_group() was given init_method, world_size or rank, and the operator chooses the replicas."
+            " Leave them out, and start the script by kastor run --replicas 1-N."
         )
     return job
 
