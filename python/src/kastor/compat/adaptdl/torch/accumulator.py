@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any
+
+import torch
 
 from kastor.compat.adaptdl.torch.script import script
 from kastor.torch.job import Job
@@ -92,24 +93,7 @@ class Accumulator(MutableMapping[str, float]):
 
 
 def _names_of_all(job: Job, own: Mapping[str, float]) -> list[str]:
-    """Names that any replica has, sorted; exchanged only where they are not the same on all."""
-    text = json.dumps(sorted(own)).encode()
-    # Small, so that sums of squares are exact; n sum h^2 = (sum h)^2 where all h are equal.
-    digest = zlib.crc32(text) % 2**20
-    replicas, sums, squares = (int(job.sum(value)) for value in (1, digest, digest**2))
-    if replicas * squares == sums**2:
-        return sorted(own)
-    names = set(own)
-    for rank in range(replicas):
-        sent = text if job.rank == rank else b""
-        parts = range(0, int(job.sum(len(sent))), 6)
-        got = b"".join(
-            int(job.sum(int.from_bytes(sent[n : n + 6].ljust(6), "big") if sent else 0)).to_bytes(6, "big")
-            for n in parts
-        )
-        try:
-            names |= set(json.loads(got))
-        except ValueError:
-            # The group broke meanwhile: what is summed is this replica's own.
-            continue
-    return sorted(names)
+    """Names that any replica has, sorted."""
+    own_text = bytearray(json.dumps(sorted(own)).encode() + b"\n")
+    texts = job.gather(torch.frombuffer(own_text, dtype=torch.uint8)).numpy().tobytes()
+    return sorted({name for text in texts.splitlines() for name in json.loads(text)})
