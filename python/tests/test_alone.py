@@ -458,6 +458,11 @@ def brings_a_sampler_of(*indices: Any) -> Callable[[], None]:
     return script
 
 
+def brings_a_sampler_without_an_end() -> None:
+    endless = torch.utils.data.RandomSampler(Data(), replacement=True, num_samples=int(1e10))
+    kastor.init().loader(Data(), batch_size=10, sampler=endless)
+
+
 def brings_a_sampler_without_a_length() -> None:
     kastor.init().loader(Data(), batch_size=10, sampler=iter([1, 2]))
 
@@ -646,6 +651,7 @@ def finishes_before_it_begins() -> None:
         (brings_a_sampler_of(-1, 1), r"gave example -1 of a data set"),
         (brings_a_sampler_of([1, 2], [3]), r"gave what is no number of an example.*the sampler of single examples"),
         (brings_a_sampler_without_a_length, r"The sampler has no length: list_iterator needs __len__"),
+        (brings_a_sampler_without_an_end, r"The sampler has epochs of 10000000000 examples"),
         (brings_a_sampler_with_a_generator_of_its_own, r"another order each time: OwnGenerator draws from"),
         (brings_a_sampler_of_a_share, r"gives one of 2 shares of an epoch.*give Repeated num_replicas=1 and rank=0"),
         (brings_a_sampler_of_another_length, r"gave 11 examples in epoch 0, and its length is 10"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
 import shutil
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Cluster
 from pods import ForkServers
@@ -106,6 +108,24 @@ def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -
     assert "EVALUATE" in cluster.operator.doings["a"]
     assert cluster.operator.starts["a"].startswith("INITIAL,")
     assert cluster.operator.starts["b"].startswith("PEERS,")
+
+
+def test_replicas_that_a_script_seeds_alike_draw_other_random_numbers(cluster: Cluster) -> None:
+    cluster.start("a", "b", epochs=1, init_seed=5)
+    cluster.ready("a", "b")
+    cluster.want(["a", "b"], 16)
+
+    outcome = cluster.completed()
+    steps = check_steps(cluster)
+    assert outcome["lostOrRepeatedExamples"] == 0
+    for lines in steps.values():
+        assert all(mine != others for mine, others in zip(lines[0]["noise"], lines[1]["noise"], strict=True))
+    # Those of rank 0 are what the script drew without a rehearsal.
+    generator = random.Random(5)
+    numpy = np.random.RandomState(5)
+    for step, line in enumerate(cluster.lines("a")):
+        assert line["step"] == step
+        assert line["noise"][:2] == [generator.random(), numpy.random_sample()]
 
 
 @pytest.mark.never_retried

@@ -3,9 +3,11 @@
 import hashlib
 import json
 import os
+import random
 import time
 
 import faults
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -39,7 +41,10 @@ def accuracy(model, data):
 
 job = kastor.init()
 faults.install(job)
-torch.manual_seed(options.get("init_seed", os.getpid()))
+init_seed = options.get("init_seed", os.getpid())
+torch.manual_seed(init_seed)
+random.seed(init_seed)
+np.random.seed(init_seed)
 width = options.get("width", 32)
 model = torch.nn.Sequential(
     torch.nn.Linear(16, width), torch.nn.BatchNorm1d(width), torch.nn.ReLU(), torch.nn.Linear(width, 10)
@@ -73,6 +78,7 @@ indices = []
 for _epoch in job.epochs(epochs):
     for x, y, i in loader:
         before = job.step
+        noise = [random.random(), np.random.random(), torch.rand(()).item()]
         if not job.rehearsing:
             indices += i.tolist()
             faults.at("body", before)
@@ -91,10 +97,12 @@ for _epoch in job.epochs(epochs):
             scaler.step(optimizer)
             scaler.update()
         scheduler.step()
-        job.log(loss=loss, **{"batch/first": float(i[0])})
+        norm = sum(p.grad.norm() for p in model.parameters())  # as for a log, whatever became of the step
+        job.log(loss=loss, **{"batch/first": float(i[0]), "norm": norm})
         if job.step > before:
             state = b"".join(t.numpy().tobytes() for t in model.state_dict().values())
             line = {"step": before, "generation": job.generation, "replicas": job.replicas, "examples": indices}
+            line["noise"] = noise
             if options.get("sums"):
                 line["sum"] = job.sum(1)
             print(json.dumps({**line, "state": hashlib.sha256(state).hexdigest()}), file=record)

@@ -221,7 +221,7 @@ class Job:
         return ElasticLoader(self, dataset, self._spec.initial_batch, order, options)
 
     def batches(
-        self, dataset: Any, batch_size: int | None = None, epochs: int | None = None, **options: Any
+        self, dataset: Any, batch_size: int | None = None, epochs: float | None = None, **options: Any
     ) -> Iterator[Any]:
         """Turns of a loader in one loop, until the declared work or ``epochs`` statistical epochs are done."""
         self._training.declared_epochs = epochs

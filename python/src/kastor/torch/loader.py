@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import random
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch.utils.data import DataLoader
 
 from kastor.errors import UsageError
 from kastor.protocol import BatchPlan, Doing, Phase
-from kastor.sampler import ElasticSampler, Order, Take
+from kastor.sampler import ElasticSampler, Order, Take, epoch_key
 
 if TYPE_CHECKING:
     from kastor.torch.job import Job
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 # What scripts give a DataLoader, and is so here whatever they say: each example is trained on once, workers stay.
 _OF_NO_EFFECT = ("drop_last", "persistent_workers")
 _PR_SET_PDEATHSIG = 1
+_OF_NUMPY = 1 << 32
 
 
 class _Feed:
@@ -68,6 +72,7 @@ class ElasticLoader:
         self._feed = _Feed()
         self._expected: tuple[Any, ...] | None = None
         self._batches: Iterator[Any] = iter(())
+        self._parted = False
         workers = int(options.get("num_workers", 0))
         if workers:
             options = {**options, "worker_init_fn": _WorkerInit(options.get("worker_init_fn"))}
@@ -98,6 +103,9 @@ class ElasticLoader:
         members = training.members
         while True:
             group = members.require_group()
+            if group.rank > 0 and not self._parted:
+                self._parted = True
+                _seed_random_numbers(epoch_key(epoch_key(training.seed, members.membership.generation), group.rank))
             if training.epoch_done():
                 break
             training.begin_step()
@@ -147,24 +155,43 @@ class ElasticLoader:
         if training.pod is not None:
             training.pod.membership.doing = Doing.COMPILE
         training.statistics.remember()
-        random_state = torch.get_rng_state()
-        while sizes:
-            size = sizes.pop()
-            self._feed.source = lambda n=size: iter([list(range(n))])  # type: ignore[misc]
-            training.begin_rehearsal(size)
-            yield from self._turn(next(iter(self._loader)), None)
-            if not training.step.called:
-                raise UsageError("The loop went round without optimizer.step(). Call it once for each batch.")
-            if _compiles() and not self._job._rehearsed:
-                # A second size makes a compiled graph one of any size.
-                sizes = [size - 1 if size > 2 else size + 1]
-            self._job._rehearsed = True
+        with _same_random_numbers(self._job.device):
+            while sizes:
+                size = sizes.pop()
+                self._feed.source = lambda n=size: iter([list(range(n))])  # type: ignore[misc]
+                training.begin_rehearsal(size)
+                yield from self._turn(next(iter(self._loader)), None)
+                if not training.step.called:
+                    raise UsageError("The loop went round without optimizer.step(). Call it once for each batch.")
+                if _compiles() and not self._job._rehearsed:
+                    # A second size makes a compiled graph one of any size.
+                    sizes = [size - 1 if size > 2 else size + 1]
+                self._job._rehearsed = True
         training.end_rehearsal()
-        torch.set_rng_state(random_state)
         self._expected = None
         if training.pod is not None:
             training.pod.membership.doing = Doing.TRAIN
             training.pod.membership.moved(0, Phase.READY)
+
+
+@contextmanager
+def _same_random_numbers(device: torch.device) -> Iterator[None]:
+    """Context after which the script draws the random numbers that it would have drawn without it."""
+    python, numpy = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        yield
+    random.setstate(python)
+    np.random.set_state(numpy)
+
+
+def _seed_random_numbers(key: int) -> None:
+    """Sets the global generators to random numbers of a key in [0, 2^64).
+
+    Scripts set them to the same seed on all replicas, which then drew the same noise for other examples.
+    """
+    torch.manual_seed(key)
+    random.seed(key)
+    np.random.seed(key % _OF_NUMPY)
 
 
 def _shares(

@@ -16,6 +16,8 @@ from kastor.sampler import Int64s, KeptOrder, Order, epoch_key, order_of
 from kastor.torch.stream import Stream
 
 _OF_NUMPY = 1 << 32
+# 2 GiB of numbers, two epochs of which are kept.
+_MOST_DRAWN = 1 << 28
 
 
 class DrawnOrder(KeptOrder):
@@ -31,6 +33,12 @@ class DrawnOrder(KeptOrder):
             raise UsageError(
                 f"The sampler has no length: {type(sampler).__name__} needs __len__, the examples of an epoch, as"
                 " progress is counted in epochs."
+            )
+        if len(sampler) > _MOST_DRAWN:
+            raise UsageError(
+                f"The sampler has epochs of {len(sampler)} examples, and an epoch is drawn at once, of at most"
+                f" {_MOST_DRAWN}. Lower its num_samples, to the length of the data set for example, and train more"
+                " epochs."
             )
         super().__init__(len(sampler))
         self._sampler, self._dataset, self._seed = sampler, dataset, seed

@@ -119,7 +119,7 @@ def _patch_scaler(scope: _Scope, scaler: Any, optimizers: Sequence[torch.optim.O
             return original_step(target, *args, **kwargs)
         training = scope.training
         if scope.idle:
-            # There are no gradients, which a scaler takes for an error.
+            # It would look for values that are not finite, and there is no step to skip.
             training.step.called = True
             return None
         scale = float(scaler.get_scale()) if scaler.is_enabled() else None

@@ -48,7 +48,7 @@ class Reducer:
     Each parameter has a hook. When all gradients of a bucket are there, their squared norm is taken
     (per tensor, summed in double precision), they are added to the bucket, and in the last pass the bucket is summed
     over the members. At the end of that backward ``grad`` of each parameter is its mean over passes
-    and members; after the passes before it is None. One thread uses it.
+    and members; after the passes before it is what that pass gave. One thread uses it.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], bucket_bytes: int = _BUCKET_BYTES) -> None:
@@ -204,10 +204,11 @@ class Reducer:
         elif there:
             used = torch.tensor([float(grad is not None) for _, grad in pairs], dtype=bucket.flat.dtype)
             bucket.used.add_(used.to(bucket.flat.device))
+        if not self._last:
+            # The script may read what this pass gave, as for a log; the next one begins without it.
+            return
         for p in bucket.parameters:
             p.grad = None
-        if not self._last:
-            return
         if self._group is not None and self.error is None:
             try:
                 pending = self._group.sum_async(bucket.flat)

@@ -410,9 +410,9 @@ class Training:
         """The step is taken again: what it changed is undone."""
         self.step.broken, self.step.exchanged = True, None
         self.reducer.end()
-        self.reducer.drop()
-        for parameter in self.trained.parameters:
-            parameter.grad = None
+        if self.alternates:
+            self.reducer.drop()
+        # Else each pass begins without gradients, and the script may read those of this one, as for a log.
         self.statistics.undo()
 
     def _send(self, group: Group) -> _Sent:
