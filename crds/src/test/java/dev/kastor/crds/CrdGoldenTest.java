@@ -193,7 +193,8 @@ class CrdGoldenTest {
                 "tune", free("What changes the learning rate while the job trains."),
                 "sync", free("When replicas exchange what they learned."),
                 "collective", free("How replicas sum."),
-                "devices", free("How the devices of a replica share a pass."))));
+                "devices", free("How the devices of a replica share a pass."),
+                "drift", free("What is done where states of replicas differ: repair or fail."))));
   }
 
   private static JSONSchemaProps free(String description) {

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param sync when replicas exchange what they learned; empty for in every step
  * @param collective how replicas sum; empty for over one ring
  * @param devices how the devices of a replica share a pass; empty for all of it on one
+ * @param drift what is done where the states of replicas differ
  */
 public record TrainingChoices(
     SequencedMap<String, Boolean> passes,
@@ -36,7 +37,8 @@ public record TrainingChoices(
     Optional<Selection> tune,
     Optional<Selection> sync,
     Optional<Selection> collective,
-    Optional<Selection> devices) {
+    Optional<Selection> devices,
+    Drift drift) {
   /** No choice: training as it is without {@code spec.training}. */
   public static final TrainingChoices NONE =
       new TrainingChoices(
@@ -48,7 +50,8 @@ public record TrainingChoices(
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          Drift.REPAIR);
 
   /** Characters of all names and values: the spec reaches a replica in one variable of 128 KiB. */
   private static final int MOST_CHARACTERS = 4096;
@@ -62,8 +65,9 @@ public record TrainingChoices(
   private static final String SYNC = "sync";
   private static final String COLLECTIVE = "collective";
   private static final String DEVICES = "devices";
+  private static final String DRIFT = "drift";
   private static final List<String> FIELDS =
-      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE, SYNC, COLLECTIVE, DEVICES);
+      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE, SYNC, COLLECTIVE, DEVICES, DRIFT);
 
   private static final String CLIP = "clip: {norm: 1.0}";
   private static final String MAX_NORM = "max-norm: {norm: 3}";
@@ -117,13 +121,14 @@ public record TrainingChoices(
         feature("training.tune", ONE_TUNER, training.get(TUNE)),
         feature("training.sync", ONE_SYNC, training.get(SYNC)),
         feature("training.collective", ONE_COLLECTIVE, training.get(COLLECTIVE)),
-        feature("training.devices", ONE_LAYOUT, training.get(DEVICES)));
+        feature("training.devices", ONE_LAYOUT, training.get(DEVICES)),
+        Drift.parse(training.get(DRIFT)));
   }
 
   /** The same choices, with this collective. */
   public TrainingChoices with(Selection chosen) {
     return new TrainingChoices(
-        passes, gradients, codec, updates, select, tune, sync, Optional.of(chosen), devices);
+        passes, gradients, codec, updates, select, tune, sync, Optional.of(chosen), devices, drift);
   }
 
   private static SequencedMap<String, Boolean> passes(@Nullable Object given) {

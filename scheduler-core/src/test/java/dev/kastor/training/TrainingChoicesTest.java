@@ -56,6 +56,14 @@ class TrainingChoicesTest {
   }
 
   @Test
+  void driftIsRepairedOrEndsTheJob() {
+    assertThat(TrainingChoices.NONE.drift()).isEqualTo(Drift.REPAIR);
+    assertThat(TrainingChoices.parse(Map.of("drift", "repair"))).isEqualTo(TrainingChoices.NONE);
+    assertThat(TrainingChoices.parse(Map.of("drift", "fail")).drift()).isEqualTo(Drift.FAIL);
+    assertRefused(Map.of("drift", "FAIL"), "training.drift must be repair or fail but is 'FAIL'");
+  }
+
+  @Test
   void stagesKeepTheirOrderAndOptions() {
     List<Selection> stages =
         TrainingChoices.parse(gradients(Map.of("clip", Map.of("norm", 1.0)), "sign")).gradients();
@@ -95,7 +103,7 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("gradient", List.of()),
         "training has no field 'gradient'. Use one of: passes, gradients, codec, updates, select,"
-            + " tune, sync, collective, devices. Did you mean gradients?");
+            + " tune, sync, collective, devices, drift. Did you mean gradients?");
   }
 
   @Test

@@ -176,8 +176,9 @@ public record TrainingJobSpec(
                 + " what is done to the gradient, codec, what stands for it between replicas,"
                 + " updates, a list of what is done to the parameters after a step, select, what"
                 + " chooses the examples that are trained, tune, what changes the learning rate,"
-                + " sync, when replicas exchange what they learned, collective, how they sum, and"
-                + " devices, how those of a replica share a pass.")
+                + " sync, when replicas exchange what they learned, collective, how they sum,"
+                + " devices, how those of a replica share a pass, and drift, repair or fail, what is"
+                + " done where states of replicas differ.")
         @Nullable Map<String, Object> training) {
   /** The {@code managedBy} of jobs that this operator runs. */
   public static final String OPERATOR = "kastor.dev/operator";

@@ -32,6 +32,7 @@ import dev.kastor.plugin.Chosen;
 import dev.kastor.plugin.Plugin;
 import dev.kastor.plugin.Registry;
 import dev.kastor.plugin.Selection;
+import dev.kastor.training.Drift;
 import dev.kastor.training.Feature;
 import dev.kastor.training.TrainingChoices;
 import java.nio.file.Path;
@@ -56,6 +57,7 @@ import java.util.stream.Stream;
  * @param sync when its replicas exchange what they learned; empty for in every step
  * @param collective how its replicas sum; empty for over one ring
  * @param devices how the devices of a replica share a pass; empty for all of it on one
+ * @param drift what is done where the states of its replicas differ
  */
 public record TrainingMethod(
     PassPipeline passes,
@@ -66,7 +68,8 @@ public record TrainingMethod(
     Optional<Chosen<TunerPlugin>> tune,
     Optional<Chosen<SyncPolicyPlugin>> sync,
     Optional<Chosen<CollectivePlugin>> collective,
-    Optional<Chosen<DevicesPlugin>> devices) {
+    Optional<Chosen<DevicesPlugin>> devices,
+    Drift drift) {
   /** Training of a job that chooses nothing. */
   public static final TrainingMethod USUAL =
       new TrainingMethod(
@@ -78,7 +81,8 @@ public record TrainingMethod(
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          Drift.REPAIR);
 
   /** Gradient stages are in jars alone. */
   private static final Registry<GradientStagePlugin> STAGES =
@@ -180,7 +184,8 @@ public record TrainingMethod(
             tune,
             sync,
             collective,
-            devices);
+            devices,
+            choices.drift());
     method.checkServers(gradients);
     return method;
   }

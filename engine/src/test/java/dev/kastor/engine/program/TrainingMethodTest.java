@@ -18,6 +18,7 @@ import dev.kastor.engine.train.Trainable;
 import dev.kastor.engine.train.TunerPlugin;
 import dev.kastor.engine.train.Update;
 import dev.kastor.testkit.SourceJar;
+import dev.kastor.training.Drift;
 import dev.kastor.training.TrainingChoices;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -129,6 +130,8 @@ class TrainingMethodTest {
   @Test
   void nothingChosenIsTrainingAsItWas() throws Exception {
     assertThat(method(Map.of())).isSameAs(TrainingMethod.USUAL);
+    assertThat(TrainingMethod.USUAL.drift()).isEqualTo(Drift.REPAIR);
+    assertThat(method(Map.of("drift", "fail")).drift()).isEqualTo(Drift.FAIL);
     assertThat(TrainingMethod.USUAL.gradients()).isEmpty();
     assertThat(TrainingMethod.USUAL.codec()).isEmpty();
     assertThat(TrainingMethod.USUAL.updates()).isEmpty();

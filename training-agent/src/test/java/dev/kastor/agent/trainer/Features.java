@@ -10,10 +10,11 @@ import dev.kastor.engine.train.SyncPolicyPlugin;
 import dev.kastor.engine.train.TunerPlugin;
 import dev.kastor.engine.train.UpdateStagePlugin;
 import dev.kastor.plugin.Chosen;
+import dev.kastor.training.Drift;
 import java.util.List;
 import java.util.Optional;
 
-/** Methods of training with some features. */
+/** Methods of training with some features, where a difference of states ends the job. */
 final class Features {
   private Features() {}
 
@@ -68,7 +69,23 @@ final class Features {
         tuner,
         sync,
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        Drift.FAIL);
+  }
+
+  /** The same features where another thing is done with differences. */
+  static TrainingMethod drift(TrainingMethod method, Drift drift) {
+    return new TrainingMethod(
+        method.passes(),
+        method.gradients(),
+        method.codec(),
+        method.updates(),
+        method.select(),
+        method.tune(),
+        method.sync(),
+        method.collective(),
+        method.devices(),
+        drift);
   }
 
   /** A method with a collective beside its other features. */
@@ -82,6 +99,7 @@ final class Features {
         others.tune(),
         others.sync(),
         Optional.of(collective),
-        others.devices());
+        others.devices(),
+        others.drift());
   }
 }
