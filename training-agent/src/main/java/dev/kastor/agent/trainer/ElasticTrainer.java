@@ -32,8 +32,9 @@ import org.slf4j.LoggerFactory;
  * <p>Data-parallel synchronous steps: each replica passes its share of the global batch, the ring
  * sums, and only then does every replica apply the same update. The exchange before each update
  * carries the newest generation that a replica knows; when all know the same, they switch to it
- * right after that step. A broken ring costs the step in progress and nothing else. Where a job has
- * a sync policy, all of this is true of its rounds of local steps.
+ * right after that step. A broken ring costs the step in progress and nothing else. Now and then
+ * the members compare their states before they apply a step: see {@link Comparison}. Where a job
+ * has a sync policy, all of this is true of its rounds of local steps.
  */
 public final class ElasticTrainer implements Training {
   private static final Logger log = LoggerFactory.getLogger(ElasticTrainer.class);
@@ -45,6 +46,7 @@ public final class ElasticTrainer implements Training {
   private final MembershipClient memberships;
   private final TelemetryClient telemetry;
   private final Checkpoints checkpoints;
+  private final Comparison comparison;
   private final GenerationJoiner joiner;
   private final Exchanges exchanges;
   private final RingSteps steps;
@@ -89,15 +91,8 @@ public final class ElasticTrainer implements Training {
     this.evaluations =
         new Evaluations(around, replica, new EvaluationPace(settings.evaluationInterval()));
     this.endings = new Endings(around, replica, checkpoints, evaluations);
-    this.joiner =
-        new GenerationJoiner(
-            around.job(),
-            around.listener(),
-            around.limits(),
-            replica,
-            history,
-            checkpoints,
-            around.warmStart());
+    this.comparison = new Comparison(around.job(), settings.method().drift(), model.layout());
+    this.joiner = new GenerationJoiner(around, replica, history, checkpoints, comparison);
   }
 
   @Override
@@ -150,6 +145,8 @@ public final class ElasticTrainer implements Training {
         }
       } catch (WarmStartException e) {
         return endings.ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(e.getMessage()));
+      } catch (DriftException e) {
+        return endings.differ(rank.getAsInt(), e);
       } catch (RingBrokenException e) {
         memberships.waiting(false);
         log.warn("{}: generation {}: {}", job, target.generation(), e.getMessage());
@@ -193,8 +190,13 @@ public final class ElasticTrainer implements Training {
     boolean first = true;
     long again = -1;
     while (!replica.done()) {
-      RingSteps.Exchanged exchanged = steps.take(ring, exchange, plan, this::ready);
+      RingSteps.Exchanged exchanged =
+          steps.take(ring, exchange, plan, this::ready, () -> compares(ring));
       List<StepHeader> all = exchanged.all();
+      // Nothing of the step is applied yet, so the states are those that the last save has.
+      if (all.getFirst().compares() && compare(ring, membership)) {
+        continue;
+      }
       long start = System.nanoTime();
       int finite = (int) all.stream().filter(each -> each.local().finite()).count();
       if (finite > 0 && finite < all.size()) {
@@ -240,12 +242,34 @@ public final class ElasticTrainer implements Training {
       if (next.isPresent()
           && !replica.done()
           && all.stream().allMatch(each -> each.newestGeneration() == exchanged.known())) {
-        return next.get().action() == Action.STOP
-            ? new Ended(endings.stop(ring))
-            : new SwitchTo(next.get());
+        if (next.get().action() != Action.STOP) {
+          // The members of the next generation compare before they train.
+          return new SwitchTo(next.get());
+        }
+        compare(ring, membership);
+        return new Ended(endings.stop(ring));
       }
     }
+    compare(ring, membership);
     return new Ended(endings.complete(ring));
+  }
+
+  private boolean compares(Ring ring) {
+    return ring.rank() == 0
+        && ring.size() > 1
+        && comparison.isDue(replica.step(), System.nanoTime());
+  }
+
+  /** See {@link GenerationJoiner#compare}. */
+  private boolean compare(Ring ring, Membership membership) throws IOException {
+    if (ring.size() == 1) {
+      return false;
+    }
+    long known = generations.newest();
+    memberships.waiting(true);
+    boolean changed = joiner.compare(ring, membership, () -> generations.newest() > known);
+    memberships.waiting(false);
+    return changed;
   }
 
   /** A step as rank 0 saw it, or one of a round, to which its share of the exchange is counted. */
@@ -301,6 +325,7 @@ public final class ElasticTrainer implements Training {
       saveSoon = false;
       lastSaveNanos = now;
       checkpoints.saveInBackground(replica.state());
+      comparison.saved();
     }
   }
 

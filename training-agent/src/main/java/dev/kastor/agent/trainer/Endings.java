@@ -124,8 +124,18 @@ final class Endings {
     if (unexplained) {
       return ended(Outcome.Kind.FAILED, String.valueOf(why.getMessage()));
     }
-    Outcome outcome = ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage()));
-    if (ring.rank() == 0) {
+    return failed(ring.rank(), String.valueOf(why.getMessage()));
+  }
+
+  /** All members come to the same conclusion at the same step: their states differ. */
+  Outcome differ(int rank, DriftException why) throws InterruptedException {
+    log.error("{}: {}", job, why.getMessage());
+    return failed(rank, String.valueOf(why.getMessage()));
+  }
+
+  private Outcome failed(int rank, String why) throws InterruptedException {
+    Outcome outcome = ended(Outcome.Kind.FAILED_PERMANENTLY, why);
+    if (rank == 0) {
       report(outcome);
     }
     return outcome;

@@ -41,23 +41,23 @@ final class GenerationJoiner {
   private final Replica replica;
   private final History history;
   private final Checkpoints checkpoints;
+  private final Comparison comparison;
   private final Beginning beginning;
 
   GenerationJoiner(
-      String job,
-      RingListener listener,
-      RingLimits limits,
+      Surroundings around,
       Replica replica,
       History history,
       Checkpoints checkpoints,
-      Optional<WarmStart> warmStart) {
-    this.job = job;
-    this.listener = listener;
-    this.limits = limits;
+      Comparison comparison) {
+    this.job = around.job();
+    this.listener = around.listener();
+    this.limits = around.limits();
     this.replica = replica;
     this.history = history;
     this.checkpoints = checkpoints;
-    this.beginning = new Beginning(job, replica, checkpoints, warmStart);
+    this.comparison = comparison;
+    this.beginning = new Beginning(job, replica, checkpoints, around.warmStart());
   }
 
   /** A ring whose members all hold the same state, and the change as it is to be reported. */
@@ -73,6 +73,7 @@ final class GenerationJoiner {
    *
    * @param abandoned polled while waiting for others; true gives up
    * @throws RingBrokenException if the members did not come together; the next try may work
+   * @throws DriftException if members differ that should not, and that is not repaired
    * @throws IOException if this replica cannot use its checkpoints or the others' state
    */
   Joined join(Membership membership, int rank, BooleanSupplier abandoned) throws IOException {
@@ -81,39 +82,68 @@ final class GenerationJoiner {
     List<InetSocketAddress> addresses = Addresses.members(membership);
     Ring ring = Ring.open(listener, generation, rank, addresses, limits, abandoned);
     try {
-      StateTransfer transfer =
-          new StateTransfer(listener, generation, rank, addresses, limits, abandoned);
-      for (int round = 0; round < MOST_ROUNDS; round++) {
-        List<JoinHeader> all =
-            JoinHeader.decodeAll(ring.allGather(history.header(replica).encode()));
-        long gathered = System.nanoTime();
-        JoinHeader best = JoinHeader.best(all);
-        List<Integer> donors = new ArrayList<>();
-        List<Integer> receivers = new ArrayList<>();
-        for (int each = 0; each < all.size(); each++) {
-          (all.get(each).sameStateAs(best) ? donors : receivers).add(each);
-        }
-        if (receivers.isEmpty()) {
-          history.agreed(generation);
-          return new Joined(ring, plus(JoinHeader.report(all, generation), gathered));
-        }
-        boolean first = !replica.hasState();
-        Source source = Source.PEERS;
-        long before = System.nanoTime();
-        if (donors.isEmpty()) {
-          source = start(ring);
-        } else {
-          share(transfer, rank, best.step(), donors, receivers);
-        }
-        if (first && replica.hasState()) {
-          history.began(source, System.nanoTime() - before);
-        }
-      }
-      throw new RingBrokenException("members still differ after %d rounds".formatted(MOST_ROUNDS));
+      return new Joined(ring, agree(ring, addresses, abandoned));
     } catch (IOException | RuntimeException e) {
       ring.close();
       throw e;
     }
+  }
+
+  /**
+   * Compares the states of a generation's members after a step that all have applied, and makes
+   * them equal if they are not. All members come here at the same step.
+   *
+   * @return whether our state may have changed: a step that was computed is to be taken again
+   * @throws RingBrokenException if a member did not come
+   * @throws DriftException if members differ and that is not repaired
+   */
+  boolean compare(Ring ring, Membership membership, BooleanSupplier abandoned) throws IOException {
+    agree(ring, Addresses.members(membership), abandoned);
+    return comparison.differences() > 0;
+  }
+
+  /** Members compare and share until all have the same state. */
+  private Switch agree(Ring ring, List<InetSocketAddress> addresses, BooleanSupplier abandoned)
+      throws IOException {
+    long generation = ring.generation();
+    int rank = ring.rank();
+    StateTransfer transfer =
+        new StateTransfer(listener, generation, rank, addresses, limits, abandoned);
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      long began = System.nanoTime();
+      byte[] own = history.header(replica, comparison.differences()).encode();
+      comparison.took(System.nanoTime() - began);
+      List<JoinHeader> all = JoinHeader.decodeAll(ring.allGather(own));
+      long gathered = System.nanoTime();
+      JoinHeader best = JoinHeader.best(all);
+      List<Integer> donors = new ArrayList<>();
+      List<Integer> receivers = new ArrayList<>();
+      for (int each = 0; each < all.size(); each++) {
+        (all.get(each).sameStateAs(best) ? donors : receivers).add(each);
+      }
+      if (JoinHeader.isDrift(all)) {
+        comparison.differ(ring, replica, all);
+      } else if (round == 0) {
+        comparison.agreed();
+      }
+      if (receivers.isEmpty()) {
+        history.agreed(generation);
+        comparison.compared(replica.step(), gathered);
+        return plus(JoinHeader.report(all, generation), gathered);
+      }
+      boolean first = !replica.hasState();
+      Source source = Source.PEERS;
+      long before = System.nanoTime();
+      if (donors.isEmpty()) {
+        source = start(ring);
+      } else {
+        share(transfer, rank, best.step(), donors, receivers);
+      }
+      if (first && replica.hasState()) {
+        history.began(source, System.nanoTime() - before);
+      }
+    }
+    throw new RingBrokenException("members still differ after %d rounds".formatted(MOST_ROUNDS));
   }
 
   /** Nobody has a state: rank 0 says which checkpoint it is to be. Says where ours came from. */

@@ -53,7 +53,7 @@ final class History {
     }
   }
 
-  JoinHeader header(Replica replica) {
+  JoinHeader header(Replica replica, int differences) {
     boolean has = replica.hasState();
     return new JoinHeader(
         has ? lineage : JoinHeader.NONE,
@@ -61,6 +61,7 @@ final class History {
         has ? StateDigest.of(replica.state()) : 0,
         replicas,
         broken,
-        (System.nanoTime() - sinceNanos) * 1e-9);
+        (System.nanoTime() - sinceNanos) * 1e-9,
+        differences);
   }
 }

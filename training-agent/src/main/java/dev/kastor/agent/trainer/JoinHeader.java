@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What members of a new generation tell each other before they train.
+ * State of a member for its comparison with the others, before they train and while they do.
  *
  * @param lineage the last generation in which it agreed with all members, or {@link #FROM_START}
  *     for a state of its own making (fresh or from a checkpoint), or {@link #NONE} without state
@@ -16,16 +16,23 @@ import java.util.List;
  * @param replicasBefore members of the generation it last trained in; 0 before its first
  * @param broken whether a ring broke since its last step
  * @param pauseSeconds since its last step, or since it learned that it should start
+ * @param differences comparisons in a row in which states differed that should be equal
  */
 record JoinHeader(
-    long lineage, long step, long digest, int replicasBefore, boolean broken, double pauseSeconds) {
+    long lineage,
+    long step,
+    long digest,
+    int replicasBefore,
+    boolean broken,
+    double pauseSeconds,
+    int differences) {
   /** No state. */
   static final long NONE = -1;
 
   /** A state that no generation has shared yet. */
   static final long FROM_START = 0;
 
-  private static final int BYTES = 3 * Long.BYTES + Integer.BYTES + 1 + Double.BYTES;
+  private static final int BYTES = 3 * Long.BYTES + 2 * Integer.BYTES + 1 + Double.BYTES;
 
   byte[] encode() {
     return ByteBuffer.allocate(BYTES)
@@ -35,6 +42,7 @@ record JoinHeader(
         .putInt(replicasBefore)
         .put((byte) (broken ? 1 : 0))
         .putDouble(pauseSeconds)
+        .putInt(differences)
         .array();
   }
 
@@ -52,7 +60,8 @@ record JoinHeader(
               in.getLong(),
               in.getInt(),
               in.get() != 0,
-              in.getDouble()));
+              in.getDouble(),
+              in.getInt()));
     }
     return headers;
   }
@@ -64,6 +73,20 @@ record JoinHeader(
   /** Whether both hold the same state. */
   boolean sameStateAs(JoinHeader other) {
     return hasState() && other.hasState() && step == other.step && digest == other.digest;
+  }
+
+  /**
+   * Whether both should hold the same state: they agreed in the same generation and applied as many
+   * steps since. What was made before any generation may differ.
+   */
+  boolean shouldEqual(JoinHeader other) {
+    return lineage > FROM_START && lineage == other.lineage && step == other.step;
+  }
+
+  /** Whether a member differs from the best state and should not. */
+  static boolean isDrift(List<JoinHeader> all) {
+    JoinHeader best = best(all);
+    return all.stream().anyMatch(each -> each.shouldEqual(best) && !each.sameStateAs(best));
   }
 
   /**

@@ -7,6 +7,7 @@ import dev.kastor.agent.ring.StepExchange;
 import dev.kastor.protocol.BatchPlan;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Steps, or rounds of them, that the members of a ring compute together: each its own part, and
@@ -77,9 +78,16 @@ final class RingSteps {
    * Computes and exchanges the next one.
    *
    * @param newest asked before a step, and at the end of a round, which may have taken long
+   * @param compares whether this member, as rank 0, asks for a comparison of the states before the
+   *     step
    * @throws RingBrokenException if another member did not: nothing has changed then
    */
-  Exchanged take(Ring ring, Exchanges.OfGeneration exchanges, BatchPlan plan, Newest newest)
+  Exchanged take(
+      Ring ring,
+      Exchanges.OfGeneration exchanges,
+      BatchPlan plan,
+      Newest newest,
+      BooleanSupplier compares)
       throws IOException {
     int size = ring.size();
     boolean local = replica.isLocal(size);
@@ -97,7 +105,7 @@ final class RingSteps {
       ear.waiting(true);
       exchange.finish();
     }
-    StepHeader header = new StepHeader(replica.step(), known, own);
+    StepHeader header = new StepHeader(replica.step(), known, compares.getAsBoolean(), own);
     List<StepHeader> all = StepHeader.decodeAll(ring.allGather(header.encode()), replica.step());
     ring.allReduce(replica.batchStatistics());
     ring.allReduce(replica.probe());

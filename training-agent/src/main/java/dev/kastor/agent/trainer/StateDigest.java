@@ -1,9 +1,12 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A 64-bit digest by which replicas find out whether their states have the same bits. */
 final class StateDigest {
@@ -19,6 +22,44 @@ final class StateDigest {
       digest = mix(digest, of(section.values()));
     }
     return digest;
+  }
+
+  /**
+   * Digest of a named part of a state.
+   *
+   * @param digest 0 stands for none
+   */
+  record Print(String name, long digest) {}
+
+  /**
+   * Prints of all parts of a state: of each tensor of a section that has the form of the
+   * parameters, and of each other section as a whole.
+   *
+   * @param layout of the parameters
+   */
+  static List<Print> prints(TrainingState state, Layout layout) {
+    List<Print> prints = new ArrayList<>();
+    for (Section section : state.sections()) {
+      Section.Form form = section.form();
+      boolean tensors =
+          form.type() == Section.Type.F32
+              && form.length() == layout.elements()
+              && layout.entries().size() > 1;
+      if (!tensors) {
+        prints.add(new Print(section.name(), of(section.values())));
+        continue;
+      }
+      for (Layout.Entry entry : layout.entries()) {
+        MemorySegment values =
+            section
+                .values()
+                .asSlice(
+                    (long) entry.offset() * Float.BYTES,
+                    (long) entry.shape().elements() * Float.BYTES);
+        prints.add(new Print(section.name() + "." + entry.name(), of(values)));
+      }
+    }
+    return prints;
   }
 
   /** Four independent chains, as each multiplication waits for the one before. */

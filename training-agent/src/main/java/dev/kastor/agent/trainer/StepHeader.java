@@ -14,10 +14,11 @@ import java.util.stream.Collectors;
  *
  * @param step steps applied before this one: must be the same on all
  * @param newestGeneration the newest generation it knows and is ready to switch to
+ * @param compares whether rank 0 asks for a comparison of the states before this step
  * @param local its passes
  */
-record StepHeader(long step, long newestGeneration, LocalStep local) {
-  private static final int BYTES = 9 * Long.BYTES + 1;
+record StepHeader(long step, long newestGeneration, boolean compares, LocalStep local) {
+  private static final int BYTES = 9 * Long.BYTES + 2;
 
   byte[] encode() {
     return ByteBuffer.allocate(BYTES)
@@ -31,6 +32,7 @@ record StepHeader(long step, long newestGeneration, LocalStep local) {
         .putLong(local.trained().sum())
         .putDouble(local.passSeconds())
         .put((byte) (local.finite() ? 1 : 0))
+        .put((byte) (compares ? 1 : 0))
         .array();
   }
 
@@ -47,9 +49,11 @@ record StepHeader(long step, long newestGeneration, LocalStep local) {
     AuditDigest trained = new AuditDigest(in.getLong(), in.getLong());
     double passSeconds = in.getDouble();
     boolean finite = in.get() != 0;
+    boolean compares = in.get() != 0;
     return new StepHeader(
         step,
         newestGeneration,
+        compares,
         new LocalStep(loss, squaredNorms, judged, trained, passSeconds, finite));
   }
 

@@ -56,7 +56,8 @@ class ElasticTrainerTest {
 
   private static TrainingSettings settings(Work work, Duration evaluations) {
     Duration saves = Duration.ofMillis(50);
-    return new TrainingSettings(16, 0.02, new AdaScale(), work, 5, saves, evaluations);
+    return new TrainingSettings(
+        16, 0.02, new AdaScale(), work, 5, saves, evaluations, Features.gradients(List.of()));
   }
 
   private static final TrainingSettings ENDLESS = settings(new Work.Steps(1L << 40));

@@ -7,6 +7,8 @@ import dev.kastor.engine.checkpoint.StateCodec;
 import dev.kastor.engine.optim.AdaScale;
 import dev.kastor.engine.optim.Adam;
 import dev.kastor.engine.optim.Sgd;
+import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
@@ -103,6 +105,33 @@ class ReplicaStateTest {
         assertThat(StateDigest.of(changed)).as("%s %d", form, element).isNotEqualTo(digest);
       }
     }
+  }
+
+  @Test
+  void printsNameEachTensorOfWhatHasTheFormOfTheParameters() {
+    Layout layout = Layout.of(List.of("a.weight", "a.bias"), List.of(Shape.of(5, 7), Shape.of(2)));
+    TrainingState state = adam().state();
+    List<StateDigest.Print> prints = StateDigest.prints(state, layout);
+    assertThat(prints)
+        .extracting(StateDigest.Print::name)
+        .containsExactly(
+            "step",
+            "scale-invariant-steps",
+            "sampler.cursor",
+            "audit",
+            "parameters.a.weight",
+            "parameters.a.bias",
+            "optimizer.adam.first.a.weight",
+            "optimizer.adam.first.a.bias",
+            "optimizer.adam.second.a.weight",
+            "optimizer.adam.second.a.bias",
+            "statistics",
+            "noise");
+    state.section("optimizer.adam.second").floats()[35] = 1;
+    List<StateDigest.Print> changed = StateDigest.prints(state, layout);
+    assertThat(changed.stream().filter(print -> !prints.contains(print)))
+        .extracting(StateDigest.Print::name)
+        .containsExactly("optimizer.adam.second.a.bias");
   }
 
   @Test

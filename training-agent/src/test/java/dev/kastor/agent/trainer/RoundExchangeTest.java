@@ -146,7 +146,7 @@ final class RoundExchangeTest {
             Optional<RingSteps.Exchanged> last = Optional.empty();
             for (int i = 0; i < count; i++) {
               RingSteps.Exchanged exchanged =
-                  steps(member.replica()).take(ring, exchanges, PLAN, () -> 1);
+                  steps(member.replica()).take(ring, exchanges, PLAN, () -> 1, () -> false);
               if (applied) {
                 member.replica().apply(exchanged.locals(), PLAN);
                 exchanged.exchange().commit();
