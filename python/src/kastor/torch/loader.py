@@ -117,7 +117,8 @@ class ElasticLoader:
             if not training.step.called:
                 raise UsageError(
                     "The loop went round without optimizer.step(). Call it once for each batch that the loader gives:"
-                    " it does nothing where gradients are still accumulated."
+                    " it does nothing where gradients are still accumulated. Where the script adds up passes itself,"
+                    " multiply batch_size by their number, and set that to 1."
                 )
             self._job._schedulers.require_unused()
 
