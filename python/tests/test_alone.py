@@ -25,6 +25,7 @@ from kastor.errors import UsageError  # noqa: E402
 from kastor.noise import JointNoise  # noqa: E402
 from kastor.protocol import BatchPlan  # noqa: E402
 from kastor.sampler import ElasticSampler, order_of  # noqa: E402
+from kastor.torch.loader import _WorkerInit  # noqa: E402
 from kastor.torch.order import order_by  # noqa: E402
 from kastor.torch.rates import rule_for  # noqa: E402
 
@@ -163,6 +164,29 @@ _loaders: dict[Any, Any] = {}
 
 def _one(job: Any, workers: int) -> Any:
     return _loaders.setdefault(job, job.loader(Data(), batch_size=30, num_workers=workers))
+
+
+class Noise(torch.utils.data.Dataset):  # type: ignore[misc]
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, i: int) -> list[float]:
+        return [torch.rand(()).item(), random.random(), float(np.random.random())]
+
+
+def test_workers_of_each_replica_draw_other_random_numbers() -> None:
+    def drawn(pod: str | None) -> list[list[float]]:
+        torch.manual_seed(1)
+        loader = torch.utils.data.DataLoader(
+            Noise(), batch_size=None, num_workers=1, worker_init_fn=_WorkerInit(None, pod), collate_fn=list
+        )
+        return [*loader]
+
+    alone = drawn(None)
+    first, second = drawn("job-0"), drawn("job-1")
+    assert first == drawn("job-0")
+    for row in zip(alone, first, second, strict=True):
+        assert all(len(set(same)) == 3 for same in zip(*row, strict=True))
 
 
 def test_samplers_keep_their_meaning() -> None:
@@ -319,8 +343,10 @@ def test_a_mean_leaves_out_what_has_no_weight() -> None:
     assert job.of_rank0({"loss": 0.1}) == {"loss": 0.1}
 
 
-def test_the_best_of_a_metric_is_part_of_the_state() -> None:
+def test_the_best_of_a_metric_is_part_of_the_state(tmp_path: Path) -> None:
     job, model, optimizer, scheduler = prepared()
+    with pytest.raises(UsageError, match="before the loop over batches"):
+        job.is_best(accuracy=1.0)
     loader, found = job.loader(Data(), batch_size=50), []
     values = iter([0.5, 0.7, math.nan, 0.7, torch.tensor(0.9)])
     for _ in job.epochs(5):
@@ -336,6 +362,12 @@ def test_the_best_of_a_metric_is_part_of_the_state() -> None:
     assert job.is_best(accuracy=1.0)
     state.restore_checkpoint(before)
     assert job.is_best(accuracy=0.95)
+    job._training.rehearsing = True
+    assert not job.is_best(accuracy=2.0)
+    job.export(tmp_path / "best.pt")
+    job._training.rehearsing = False
+    assert list(tmp_path.iterdir()) == []
+    assert job.is_best(accuracy=1.5)
     with pytest.raises(UsageError, match="takes one metric by its name but was given 2"):
         job.is_best(a=1, b=2)
 

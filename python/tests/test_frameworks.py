@@ -92,6 +92,27 @@ def test_callbacks_come_as_in_the_plain_run(cluster: Cluster, framework: str, ho
     assert came(cluster.log("a")) == came(plain.stdout)
 
 
+def test_a_replica_that_joins_at_the_very_end_of_an_epoch_evaluates_with_the_others(cluster: Cluster) -> None:
+    pytest.importorskip("transformers")
+    cluster.variables["HOOKS"] = json.dumps({"epochs": 3, "best": 2, "joined_at": 15})
+    cluster.start("a", "b", script="transformers_hooks.py")
+    cluster.ready("a", "b")
+    cluster.want(["a"], 32)
+    # In the last of the 16 steps of the first epoch the first replica waits until it knows of the second one.
+    cluster.wait("it waits", lambda: cluster.operator.step("a") == 15)
+    cluster.want(["a", "b"], 16)
+    outcome = cluster.completed()
+    assert outcome["kind"] == "COMPLETED", cluster.logs()
+    assert outcome["lostOrRepeatedExamples"] == 0
+    for pod in ("a", "b"):
+        assert "received the state of step 16" in cluster.log("b")
+        events = came(cluster.log(pod))
+        assert [each for each in events if each.startswith(("evaluates", "saves"))] == [
+            line for n in (1, 2, 3) for line in (f"evaluates at epoch {n} of 48 steps", f"saves at epoch {n}")
+        ]
+        assert events[-2:] == ["checkpoint-32: the same model", "['checkpoint-32', 'checkpoint-48']"]
+
+
 def test_a_checkpoint_is_whole_where_the_first_replica_dies_amid_it(cluster: Cluster) -> None:
     pytest.importorskip("transformers")
     cluster.variables["HOOKS"] = json.dumps({"epochs": 2, "best": 1, "dies": "a"})

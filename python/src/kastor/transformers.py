@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ import torch
 
 from kastor.errors import UsageError
 from kastor.torch.job import Job
+from kastor.torch.state import Lately
 from kastor.torch.turns import Turns
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ else:
 _UNBOUNDED = 10**9
 # Of a checkpoint of the Trainer's the file that is written last.
 _WHOLE = "trainer_state.json"
-# A folder that machines share may show later what another one wrote.
+# A folder that machines share may show later what another one wrote; rank 0 may still be writing.
 _SEEN_SECONDS = 30.0
 
 
@@ -49,6 +50,7 @@ class _Flow(DefaultFlowCallback):
         self._trainer, self._job = trainer, trainer.job
         self._epochs: Iterator[int] | None = None
         self._before = 0
+        self._stepped = False
         self._losses = _Losses(trainer)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -67,9 +69,8 @@ class _Flow(DefaultFlowCallback):
             state.global_step = 0
             self._trainer._tr_loss.zero_()
             return control
-        now, before = self._done(state), self._before
-        state.global_step = now
-        state.epoch = job.epoch + job.epoch_progress if job.progress < 1 else float(args.num_train_epochs)
+        self._stepped = True
+        now, before = self._place(args, state), self._before
         self._losses.take(now)
 
         def due(strategy: Any, every: float) -> bool:
@@ -80,13 +81,31 @@ class _Flow(DefaultFlowCallback):
         late_enough = args.eval_delay <= now
         control.should_evaluate |= late_enough and due(args.eval_strategy, state.eval_steps)
         control.should_save |= due(args.save_strategy, state.save_steps)
-        if job.epoch_progress >= 1 and self._trainer.turns.ended():
+        if job.epoch_progress >= 1:
             control.should_epoch_stop = True
             if job.progress >= 1:
                 control.should_training_stop = True
                 control.should_evaluate |= late_enough and args.eval_strategy == "steps"
                 control.should_save |= args.save_strategy == "steps"
         return control
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
+        job = self._job
+        if job.epoch_progress >= 1:
+            # Replicas that join here have trained no batch of the epoch, and evaluate with the others.
+            self._trainer.turns.ended()
+            now = self._place(args, state)
+            if not self._stepped:
+                self._trainer._globalstep_last_logged = now
+            control.should_training_stop |= job.progress >= 1
+        return super().on_epoch_end(args, state, control, **kwargs)  # type: ignore[misc]
+
+    def _place(self, args: Any, state: Any) -> int:
+        """Notes in the Trainer's state where the job is; its steps."""
+        job = self._job
+        state.global_step = self._done(state)
+        state.epoch = job.epoch + job.epoch_progress if job.progress < 1 else float(args.num_train_epochs)
+        return int(state.global_step)
 
     def _done(self, state: Any) -> int:
         """Steps at the initial batch that are done."""
@@ -95,7 +114,7 @@ class _Flow(DefaultFlowCallback):
         return most if job.progress >= 1 else min(math.floor(job.scale_invariant_steps + 1e-9), most)
 
 
-class _Known:
+class _Known(Lately):
     """State of a Trainer that a replica which joins takes over: which step was best, and what callbacks count."""
 
     def __init__(self, trainer: Any) -> None:
@@ -144,6 +163,17 @@ def _is_measured(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, Integral)
 
 
+def _in_one_pass(argument: Any) -> Any:
+    """Arguments of a Trainer with the batch of one pass, as passes are added up by the job's batch plan."""
+    passes = getattr(argument, "gradient_accumulation_steps", 1)
+    if not hasattr(argument, "per_device_train_batch_size") or passes == 1:
+        return argument
+    argument = copy.copy(argument)
+    argument.per_device_train_batch_size *= passes
+    argument.gradient_accumulation_steps = 1
+    return argument
+
+
 class ElasticMixin:
     """Mixin of a ``Trainer`` that makes it a replica of an elastic job; stands before it among the bases."""
 
@@ -156,20 +186,16 @@ class ElasticMixin:
     data_collator: Any
     callback_handler: Any
     state: Any
+    control: Any
     is_in_train: bool
 
-    def __init__(self, model: Any = None, args: Any = None, *others: Any, job: Job, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, job: Job, **kwargs: Any) -> None:
         """Takes the arguments of a ``Trainer`` and the job.
 
         Raises:
             UsageError: if these arguments cannot be trained elastically.
         """
-        if getattr(args, "gradient_accumulation_steps", 1) > 1:
-            # Passes are added up by the job's batch plan.
-            args = copy.copy(args)
-            args.per_device_train_batch_size *= args.gradient_accumulation_steps
-            args.gradient_accumulation_steps = 1
-        super().__init__(model, args, *others, **kwargs)  # type: ignore[call-arg]
+        super().__init__(*(_in_one_pass(each) for each in args), **{n: _in_one_pass(v) for n, v in kwargs.items()})
         if not hasattr(self, "_run_epoch"):
             raise UsageError(
                 "The Trainer is one of before Transformers 5, which counts steps otherwise. Install a newer."
@@ -203,6 +229,13 @@ class ElasticMixin:
         values = list(super().set_initial_training_values(*args, **kwargs))  # type: ignore[misc]
         values[1] = _UNBOUNDED
         return tuple(values)
+
+    def get_batch_samples(self, *args: Any, **kwargs: Any) -> Any:
+        """Next batches; without any the epoch is over, which ends it for a replica that has trained nothing of it."""
+        found = super().get_batch_samples(*args, **kwargs)  # type: ignore[misc]
+        if not found[0]:
+            self.control.should_epoch_stop = True
+        return found
 
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
         """Schedule in steps of the initial batch; registers what is trained, as all of it exists now."""
@@ -240,17 +273,20 @@ class ElasticMixin:
     # --- checkpoints of the Trainer's, which are results: Kastor's own are beside them ---
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
-        """Writes the model, on rank 0."""
-        if _internal_call or self.job.rank == 0:
+        """Writes the model, on rank 0; on all others where it has died since the last step."""
+        if _internal_call or self.job.writes:
             super().save_model(output_dir, _internal_call)  # type: ignore[misc]
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
-        save = super()._save_checkpoint  # type: ignore[misc]
+        with self.job.saving():
+            self._save_once(super()._save_checkpoint, model, trial)  # type: ignore[misc]
+
+    def _save_once(self, save: Callable[[Any, Any], None], model: Any, trial: Any) -> None:
         if self.job.rank == 0:
             save(model, trial)
         # The others wait for rank 0; where it died meanwhile, each writes the same.
         together = self.job.together()
-        if not self._seen(self.state.global_step, _SEEN_SECONDS if together else 0):
+        if not self._seen(self.state.global_step, _SEEN_SECONDS):
             if together:
                 raise UsageError(
                     f"The checkpoint of step {self.state.global_step} that rank 0 wrote is not in"

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 
 import faults
 import torch
@@ -20,7 +21,16 @@ import kastor.torch as kastor
 from kastor.transformers import ElasticMixin
 
 torch.set_num_threads(1)
-options = {"elastic": True, "epochs": 3, "every": "epoch", "steps": 5, "accumulation": 1, "best": 0, "dies": ""}
+options = {
+    "elastic": True,
+    "epochs": 3,
+    "every": "epoch",
+    "steps": 5,
+    "accumulation": 1,
+    "best": 0,
+    "dies": "",
+    "joined_at": 0,
+}
 options.update(json.loads(os.environ.get("HOOKS", "{}")))
 g = torch.Generator().manual_seed(0)
 data = [
@@ -54,6 +64,9 @@ class Hooks(TrainerCallback):
 
 class ElasticTrainer(ElasticMixin, Trainer):
     def compute_loss(self, model, inputs, *args, **kwargs):
+        if options["joined_at"] and self.job.step == options["joined_at"] and self.job.replicas == 1:
+            while self.job._training.members.newer() is None:
+                time.sleep(0.01)
         if not self.job.rehearsing:
             faults.record(self.job, torch.tensor([self.job.step]), model)
         return super().compute_loss(model, inputs, *args, **kwargs)

@@ -100,7 +100,7 @@ class Job:
         self._patches: Patches | None = None
         self._schedulers: UnregisteredSchedulers
         self._loader: ElasticLoader | None = None
-        self._rehearsed = self._looped = False
+        self._rehearsed = self._looped = self._parted = False
         self._outcome: Outcome | None = None
         if self._pod is not None:
             self._pod.start()
@@ -284,6 +284,11 @@ class Job:
         return self._training.members.rank
 
     @property
+    def writes(self) -> bool:
+        """Whether this replica writes what is written once: rank 0 does, and all do where one has died just now."""
+        return self.rank == 0 or (self._outcome is None and self._training.members.group is None)
+
+    @property
     def replicas(self) -> int:
         """Number of replicas of the generation."""
         return self._training.members.size
@@ -395,6 +400,15 @@ class Job:
             with self._pod.membership.while_doing(Doing.EVALUATE):
                 yield
 
+    @contextmanager
+    def saving(self) -> Iterator[None]:
+        """Context in which the script saves something of its own, for which the operator has patience."""
+        if self._pod is None:
+            yield
+        else:
+            with self._pod.membership.while_doing(Doing.SAVE):
+                yield
+
     def sharded(self, dataset: Any) -> Subset[Any]:
         """Share of a data set that this replica evaluates."""
         self._leave()
@@ -455,6 +469,10 @@ class Job:
         """
         if len(metric) != 1:
             raise UsageError(f"is_best() takes one metric by its name but was given {len(metric)}.")
+        if self._training.members.state is None:
+            raise UsageError("is_best() was called before the loop over batches. Call it in the loop or after it.")
+        if self.rehearsing:
+            return False
         ((name, value),) = self.of_rank0({name: _number(name, value) for name, value in metric.items()}).items()
         best = self._training.counters.is_best(name, value, least)
         if best:
@@ -470,10 +488,13 @@ class Job:
         return members.group is not None
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model's plain ``state_dict`` on rank 0, for ``torch.load``; a reader sees all or nothing."""
+        """Writes the model's plain ``state_dict`` on rank 0, for ``torch.load``; a reader sees all or nothing.
+
+        Where rank 0 has died since the last step, each of the others writes it. In a rehearsal nothing is written.
+        """
         if self._model is None:
             raise UsageError("export() was called before prepare(). Call it once the model is trained.")
-        if self.rank != 0:
+        if (self.rehearsing and self._looped) or not self.writes:
             return
         target = Path(path)
         handle, name = tempfile.mkstemp(prefix=target.name, suffix=".tmp", dir=target.parent)

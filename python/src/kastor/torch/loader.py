@@ -6,6 +6,7 @@ import ctypes
 import random
 import signal
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -39,14 +40,19 @@ class _Feed:
 
 
 class _WorkerInit:
-    """Start of a worker process, which ends with its replica: else it would keep the replica's connections open."""
+    """Start of a worker process, which ends with its replica: else it would keep the replica's connections open.
 
-    def __init__(self, own: Callable[[int], None] | None) -> None:
-        self._own = own
+    It draws random numbers of its own: where a script seeds all replicas alike, their workers had the same seeds.
+    """
+
+    def __init__(self, own: Callable[[int], None] | None, pod: str | None) -> None:
+        self._own, self._pod = own, pod
 
     def __call__(self, worker: int) -> None:
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if self._pod is not None:
+            _seed_random_numbers(epoch_key(torch.initial_seed(), zlib.crc32(self._pod.encode())))
         if self._own is not None:
             self._own(worker)
 
@@ -72,10 +78,10 @@ class ElasticLoader:
         self._feed = _Feed()
         self._expected: tuple[Any, ...] | None = None
         self._batches: Iterator[Any] = iter(())
-        self._parted = False
         workers = int(options.get("num_workers", 0))
         if workers:
-            options = {**options, "worker_init_fn": _WorkerInit(options.get("worker_init_fn"))}
+            pod = job._config.pod if job._config is not None else None
+            options = {**options, "worker_init_fn": _WorkerInit(options.get("worker_init_fn"), pod)}
         self._loader: DataLoader[Any] = DataLoader(
             dataset, batch_sampler=self._feed, persistent_workers=workers > 0, **options
         )
@@ -103,8 +109,8 @@ class ElasticLoader:
         members = training.members
         while True:
             group = members.require_group()
-            if group.rank > 0 and not self._parted:
-                self._parted = True
+            if group.rank > 0 and not self._job._parted:
+                self._job._parted = True
                 _seed_random_numbers(epoch_key(epoch_key(training.seed, members.membership.generation), group.rank))
             if training.epoch_done():
                 break

@@ -6,7 +6,8 @@ import logging
 import math
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 
@@ -279,7 +280,8 @@ class Members:
         """Values of each member, in rank order; those of this replica alone where the group breaks meanwhile."""
         if self.group is not None:
             try:
-                return self.group.rows(Kind.SUM, values)
+                with self._waiting():
+                    return self.group.rows(Kind.SUM, values)
             except BrokenGroupError as e:
                 self._broke_in_sum(e)
         return [list(values)]
@@ -295,7 +297,8 @@ class Members:
             return tensor
         kind = zlib.crc32(f"{tensor.dtype} {tuple(tensor.shape[1:])}".encode())
         try:
-            rows = group.rows(Kind.GATHER, [len(tensor), kind])
+            with self._waiting():
+                rows = group.rows(Kind.GATHER, [len(tensor), kind])
             if any(row[1] != kind for row in rows):
                 raise UsageError(
                     f"gather() was given a tensor of {tensor.dtype} and shape {tuple(tensor.shape)}, and another one on"
@@ -313,6 +316,18 @@ class Members:
         except BrokenGroupError as e:
             self._broke_in_sum(e)
             return tensor
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        """Context in which this replica waits for the others, who may be slow for reasons of their own."""
+        membership = self.pod.membership if self.pod is not None else None
+        if membership is not None:
+            membership.waiting = True
+        try:
+            yield
+        finally:
+            if membership is not None:
+                membership.waiting = False
 
     def _broke_in_sum(self, why: BrokenGroupError) -> None:
         log.warning("a mean, a sum or what was gathered is of this replica's own values alone")

@@ -37,6 +37,10 @@ class Stateful(Protocol):
         """Takes over a state."""
 
 
+class Lately:
+    """State of a package's own that checkpoints of its older versions lack: it is then as the script made it."""
+
+
 @dataclass
 class Counters:
     """Counters of a training.
@@ -182,13 +186,14 @@ class TrainingState:
         """
         tree = unflatten(form, tensors)
         parts = tree["parts"]
-        if parts.keys() != self.parts.keys():
+        known = {name for name, part in self.parts.items() if name in parts or not isinstance(part, Lately)}
+        if parts.keys() != known:
             raise UsageError(f"it holds {sorted(parts)}, but prepare() was given {sorted(self.parts)}.")
         # Before the parts: an optimizer takes over the state of groups that it has alone. Older checkpoints lack it.
         if self.trained is not None and "trained" in tree:
             self.trained.restore(tree["trained"])
-        for name, part in self.parts.items():
-            _load(name, part, parts[name])
+        for name in known:
+            _load(name, self.parts[name], parts[name])
         self.noise.restore(tree["noise"])
         self.counters = Counters.of(tree["counters"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,10 +37,11 @@ class Accumulator(MutableMapping[str, float]):
         All replicas must enter it at the same place; a name that only some of them added to counts as 0 on the others.
         """
         if not self._synchronized:
-            job, first = script.job, script.job.rank == 0
+            job = script.job
+            names = _names_of_all(job, self._all())
             # A replica that joined has no sums from before: those of rank 0 count.
-            own = {k: self._added.get(k, 0.0) + (self._sums.get(k, 0.0) if first else 0.0) for k in self._all()}
-            self._sums = {name: job.sum(own.get(name, 0.0)) for name in _names_of_all(job, own)}
+            before = job.of_rank0({name: self._sums.get(name, 0.0) for name in names})
+            self._sums = {name: before[name] + job.sum(self._added.get(name, 0.0)) for name in names}
             self._added = {}
         nested, self._synchronized = self._synchronized, True
         try:
@@ -92,7 +93,7 @@ class Accumulator(MutableMapping[str, float]):
         return repr(self._values())
 
 
-def _names_of_all(job: Job, own: Mapping[str, float]) -> list[str]:
+def _names_of_all(job: Job, own: Collection[str]) -> list[str]:
     """Names that any replica has, sorted."""
     own_text = bytearray(json.dumps(sorted(own)).encode() + b"\n")
     texts = job.gather(torch.frombuffer(own_text, dtype=torch.uint8)).numpy().tobytes()
