@@ -85,7 +85,7 @@ def test_a_loop_in_a_function_of_its_own() -> None:
     ]
     assert [note.split(" ")[0:3] for note in notes] == [
         ["7:", "continue", "skips"],
-        ["10:", "it", "steps"],
+        ["10:", "the", "optimizer"],
         ["13:", "a", "sum"],
         ["24:", "each", "replica"],
     ]
@@ -103,8 +103,32 @@ def test_several_optimizers_and_a_loop_without_epochs() -> None:
         "+import kastor.torch as kastor",
         "+job = kastor.init()",
         "-for x in DataLoader(data, batch_size=8, shuffle=True):",
-        "+job.prepare(torch.nn.ModuleList([critic, encoder.head, g]), [one, two])",
+        "+job.prepare(torch.nn.ModuleList([critic, encoder, g]), [one, two])",
         "+for x in job.loader(data, batch_size=8, shuffle=True):",
+        "+job.finish()",
+    ]
+    assert notes == []
+
+
+def test_arguments_and_places_keep_their_meaning() -> None:
+    lines, notes = changed(
+        '"""A script."""\n'
+        "loader = DataLoader(\n    d, sampler=s,\n    batch_size=(n or 32),  # Of (one\n)\n"
+        "o = SGD(model.fc.parameters())\n"
+        "for e in range(1, n or 10):\n  for x in loader:\n    loss.backward(); o.step()\n"
+        "print(test(model))\n"
+        "import later\n"
+    )
+    assert lines == [
+        "-loader = DataLoader(",
+        "+import kastor.torch as kastor",
+        "+job = kastor.init()",
+        "+loader = job.loader(",
+        "-batch_size=(n or 32),  # Of (one",
+        "+batch_size=(n or 32), shuffle=False,  # Of (one",
+        "-for e in range(1, n or 10):",
+        "+job.prepare(model, o)",
+        "+for e in (done + 1 for done in job.epochs((n or 10) - 1)):",
         "+job.finish()",
     ]
     assert notes == []
@@ -124,10 +148,11 @@ LOOP = "for x in loader:\n  loss.backward()\n  opt.step()\n"
         (f"opt = LBFGS(m.parameters())\n{LOOP}", "1: LBFGS passes each batch several times"),
         (f"m = DDP(m)\n{LOOP}", "1: take DDP out"),
         ("for e in epochs:\n  for x in loader:\n    loss.backward(); o.step()", "1: the loop over epochs is not one"),
-        ("for e in range(at, n):\n  for x in loader:\n    loss.backward(); o.step()", "1: it began at at."),
+        ("for e in range(at, n):\n  for x in loader:\n    loss.backward(); o.step()", "1: the epochs began at at."),
+        ("for e in range(2):\n  for x in DataLoader(d):\n    loss.backward(); o.step()", "2: the loader is made anew"),
         (
             "for e in range(2):\n  o = SGD(m.parameters())\n  for x in l:\n    loss.backward(); o.step()",
-            "2: it is made",
+            "2: what is trained is made anew",
         ),
     ],
 )
@@ -143,6 +168,17 @@ def test_what_is_left_to_do_is_named_with_its_line(script: str, note: str) -> No
         ("import lightning.pytorch as pl", "1: lightning has the loop"),
         ("for i in range(9):\n  loss.backward()\n  o.step()", "1: the loop draws its batches itself"),
         (LOOP + LOOP, "1: several loops train, at lines 1 and 4"),
+        ("while e < n:\n  for x in loader:\n    loss.backward(); o.step()", "1: the loop over epochs is a while"),
+        ("def f():\n  for x in l:\n    loss.backward(); o.step()\nf()\nf()", "2: cannot see from where f()"),
+        ("class T:\n def f(self):\n  for x in l:\n    loss.backward(); o.step()\nT().f()", "3: cannot see from where"),
+        (
+            "for fold in folds:\n for e in range(2):\n  for x in l:\n    loss.backward(); o.step()",
+            "1: the loop trains again and again",
+        ),
+        (
+            "def fit():\n for e in range(2):\n  for x in l:\n    loss.backward(); o.step()\nfor f in folds:\n  fit()",
+            "5: the loop trains again and again",
+        ),
     ],
 )
 def test_a_script_without_a_loop_to_convert_says_so(script: str, message: str) -> None:

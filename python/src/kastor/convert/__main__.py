@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except SyntaxError as e:
         parser.error(f"{path}:{e.lineno}: {e.msg}")
-    before, after = (each.splitlines(keepends=True) for each in (text, result.text))
+    before, after = (re.findall(r"[^\n]*\n|[^\n]+", each) for each in (text, result.text))
     for line in difflib.unified_diff(before, after, str(path), str(path)):
         sys.stdout.write(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     for note in result.notes:

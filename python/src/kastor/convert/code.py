@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 Scope = ast.Module | ast.FunctionDef
+Loop = ast.For | ast.While
 
 
 class Code:
@@ -35,9 +36,13 @@ class Code:
             node = self._parents[node]
         return found
 
-    def loop_around(self, node: ast.AST) -> ast.For | None:
+    def loop_around(self, node: ast.AST) -> Loop | None:
         """Closest loop around a node in its function."""
-        return next((each for each in self.around(node) if isinstance(each, ast.For) and each is not node), None)
+        return next((each for each in self.around(node) if isinstance(each, Loop) and each is not node), None)
+
+    def calls_of(self, function: ast.FunctionDef) -> list[ast.Call]:
+        """Calls of a function of the script by its name."""
+        return [call for call in calls(self.tree, function.name) if isinstance(call.func, ast.Name)]
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """Statements beside one, and itself."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from itertools import accumulate
 
 
@@ -24,6 +25,9 @@ class Edits:
         """Adds an argument to a call."""
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         at = max((self._last(each) for each in given), default=self._last(call) - 1)
+        # Behind the parentheses around the last argument.
+        rest = re.sub(rb"#[^\n]*", lambda found: b" " * len(found[0]), self._text[at : self._last(call) - 1])
+        at += rest.rfind(b")") + 1
         self._changes.append((at, at, f", {argument}" if given else argument))
 
     def before(self, statement: ast.stmt, line: str) -> None:

@@ -60,40 +60,72 @@ class _Conversion:
     def convert(self) -> Converted:
         """Elastic form of the script."""
         site = self._site()
-        imports = [node for node in self._code.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-        if imports:
-            self._edits.after(imports[-1], "import kastor.torch as kastor")
-        else:
-            self._edits.first("import kastor.torch as kastor")
         prepared = self._prepare(site)
         made = self._loader(site)
         # The job comes before what uses it.
         begins = min((each for each in (made, prepared, site.outer) if each is not None), key=lambda each: each.lineno)
+        self._import(begins)
         self._edits.before(begins, f"{self._job} = kastor.init()")
         if site.outer is not site.loop:
             self._epochs(site.outer)
-        self._edits.after(site.outer, f"{self._job}.finish()")
+        self._finish(site)
         self._look(site)
-        return Converted(self._edits.applied(), [f"{line}: {text}" for line, text in sorted(self._notes)])
+        text = self._edits.applied()
+        try:
+            compile(text, "converted", "exec", dont_inherit=True)
+        except SyntaxError as e:
+            raise NotConvertedError(f"{site.loop.lineno}: the lines do not fit in here. Write them by hand") from e
+        return Converted(text, [f"{line}: {note}" for line, note in sorted(self._notes)])
+
+    def _import(self, begins: ast.stmt) -> None:
+        line, top = "import kastor.torch as kastor", self._code.tree.body
+        imports = [
+            node for node in top if isinstance(node, (ast.Import, ast.ImportFrom)) and node.lineno < begins.lineno
+        ]
+        if imports:
+            self._edits.after(imports[-1], line)
+        elif ast.get_docstring(self._code.tree, clean=False) is not None:
+            self._edits.after(top[0], line)
+        else:
+            self._edits.first(line)
+
+    def _finish(self, site: _Site) -> None:
+        """Ends the job after what follows the loop, often an evaluation: replicas are not kept beyond."""
+        last = self._code.block(site.outer)[-1]
+        place = self._edits.before if isinstance(last, (ast.Return, ast.Raise)) else self._edits.after
+        place(last, f"{self._job}.finish()")
 
     # --- where it trains ---
 
     def _site(self) -> _Site:
-        loop = self._loop_over_batches()
-        scope, outer = self._code.scope(loop), self._code.loop_around(loop)
+        code, loop, names = self._code, self._loop_over_batches(), dict[str, str]()
+        scope, outer = code.scope(loop), code.loop_around(loop)
         if outer is None and isinstance(scope, ast.FunctionDef):
             # A function that trains for an epoch, called in the loop over epochs.
-            found = [call for call in calls(self._code.tree, scope.name) if isinstance(call.func, ast.Name)]
-            if len(found) == 1:
-                (call,) = found
-                outer = self._code.loop_around(call)
-                names = {
-                    parameter.arg: each.id for parameter, each in _matched(scope, call) if isinstance(each, ast.Name)
-                }
-                statement = outer or self._code.around(call)[0]
-                if isinstance(statement, ast.For):
-                    return _Site(loop, statement, self._code.scope(call), names)
-        return _Site(loop, outer or loop, scope, {})
+            found = code.calls_of(scope)
+            if len(found) != 1:
+                raise NotConvertedError(
+                    f"{loop.lineno}: cannot see from where {scope.name}(), which has the loop, is called. Write the"
+                    " lines by hand"
+                )
+            (call,) = found
+            outer = code.loop_around(call)
+            if outer is not None:
+                matched = _matched(scope, call)
+                names = {parameter.arg: each.id for parameter, each in matched if isinstance(each, ast.Name)}
+                scope = code.scope(call)
+        if isinstance(outer, ast.While):
+            raise NotConvertedError(
+                f"{outer.lineno}: the loop over epochs is a while. Write: for epoch in {self._job}.epochs(n)"
+            )
+        site = _Site(loop, outer or loop, scope, names)
+        again = code.loop_around(site.outer)
+        if again is None and isinstance(scope, ast.FunctionDef):
+            around = [code.loop_around(call) for call in code.calls_of(scope)]
+            again = next((each for each in around if each is not None), None)
+        if again is not None:
+            raise NotConvertedError(f"{again.lineno}: the loop trains again and again, and a job trains once")
+        return site
 
     def _loop_over_batches(self) -> ast.For:
         training = [
@@ -144,11 +176,13 @@ class _Conversion:
         elif "batch_sampler" in named:
             self._note(call, "batch_sampler is refused. Give the sampler of single examples that it has, as sampler")
         else:
-            if not named & {"shuffle", "sampler"}:
-                # Which DataLoader does not, and job.loader does.
+            if "shuffle" not in named:
+                # Which DataLoader does not, and job.loader does; a sampler may be None.
                 self._edits.append(call, "shuffle=False")
             if "batch_size" not in named:
                 self._edits.append(call, "batch_size=1")
+        if site.outer is not site.loop and (direct or site.outer in self._code.around(made[0])):
+            self._note(call, "the loader is made anew in each epoch. Make it before the loop over epochs")
         return self._beside(made[0], site) if made else site.outer
 
     def _prepare(self, site: _Site) -> ast.stmt | None:
@@ -182,7 +216,7 @@ class _Conversion:
         here = [node for node in made if code.scope(node) is code.scope(site.outer)]
         late = [node for node in here if self._beside(node, site).lineno >= site.outer.lineno]
         if late:
-            self._note(late[0], f"it is made anew while it trains. Make it before, then: {line}")
+            self._note(late[0], f"what is trained is made anew in the loop. Make it before, then: {line}")
             return None
         beside = sorted((self._beside(node, site) for node in here), key=lambda each: each.lineno)
         if beside and beside[-1] in code.block(site.outer):
@@ -192,7 +226,7 @@ class _Conversion:
         return None
 
     def _optimizers(self, site: _Site, scalers: list[str], assigned: dict[str, list[ast.Assign]]) -> list[str]:
-        """What is stepped in the loop and was made of parameters."""
+        """Optimizers: what is stepped in the loop and was made of parameters."""
         stepped = []
         for call in calls(site.loop, "step"):
             name = site.names.get(owner(call), owner(call))
@@ -231,11 +265,13 @@ class _Conversion:
             self._edits.replace(ranges[0], f"{self._job}.epochs({number})")
         elif is_constant(start[0], 1):
             one_more = isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add) and is_constant(stop.right, 1)
-            number = ast.unparse(stop.left) if one_more and isinstance(stop, ast.BinOp) else f"{number} - 1"
+            number = ast.unparse(stop.left) if one_more and isinstance(stop, ast.BinOp) else f"({number}) - 1"
             self._edits.replace(ranges[0], f"(done + 1 for done in {self._job}.epochs({number}))")
         else:
             self._edits.replace(ranges[0], f"{self._job}.epochs({number})")
-            self._note(loop, f"it began at {ast.unparse(start[0])}. A job goes on from its own checkpoint by itself")
+            self._note(
+                loop, f"the epochs began at {ast.unparse(start[0])}. A job goes on from its own checkpoint by itself"
+            )
 
     # --- what is named ---
 
@@ -247,8 +283,8 @@ class _Conversion:
             elif isinstance(node, ast.If) and calls(node, "step") and _has_modulo(node.test):
                 self._note(
                     node,
-                    "it steps once in several batches. Kastor adds passes up itself: multiply batch_size by that"
-                    " number, and set it to 1",
+                    "the optimizer steps once in several batches. Kastor adds passes up itself: multiply batch_size by"
+                    " that number, and set it to 1",
                 )
         for node in ast.walk(self._code.tree):
             if callee(node) in _DISTRIBUTED and isinstance(node, ast.Call):
@@ -269,9 +305,21 @@ class _Conversion:
 
 
 def _with_parameters(values: list[ast.expr]) -> list[str]:
-    """Modules whose parameters are asked for, as expressions."""
+    """Models whose parameters are asked for, as expressions."""
     asked = [call for value in values for kind in ("parameters", "named_parameters") for call in calls(value, kind)]
-    return list(dict.fromkeys(ast.unparse(call.func.value) for call in asked if isinstance(call.func, ast.Attribute)))
+    found = [call.func.value for call in asked if isinstance(call.func, ast.Attribute)]
+    return list(dict.fromkeys(ast.unparse(_whole(each)) for each in found))
+
+
+def _whole(module: ast.expr) -> ast.expr:
+    """Model of which a module is a part, as all of it is trained: buffers, and layers that are unfrozen later."""
+    while isinstance(module, (ast.Attribute, ast.Subscript)) and not _is_self(module.value):
+        module = module.value
+    return module
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _matched(function: ast.FunctionDef, call: ast.Call) -> list[tuple[ast.arg, ast.expr]]:

@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Package kastor of a Python interpreter, whose commands some of ours are. */
+/** Package kastor of a Python interpreter; some commands of Kastor's run its modules. */
 record PythonPackage(String interpreter) {
   private static final long END_SECONDS = 20;
   private static final String FINDS =
       "import importlib.util, sys; sys.exit(importlib.util.find_spec('kastor') is None)";
 
-  /** That of the program which starts a script; of the interpreter on the path if it is another. */
+  /** Package of the program that starts a script, or of the path's interpreter if it is no Python. */
   static PythonPackage of(String program) {
     boolean python = Path.of(program).getFileName().toString().startsWith("python");
     return new PythonPackage(python ? program : "python3");
