@@ -14,7 +14,9 @@ record PythonPackage(String interpreter) {
   private static final String FINDS =
       "import importlib.util, sys; sys.exit(importlib.util.find_spec('kastor') is None)";
 
-  /** Package of the program that starts a script, or of the path's interpreter if it is no Python. */
+  /**
+   * Package of the program that starts a script, or of the path's interpreter if it is no Python.
+   */
   static PythonPackage of(String program) {
     boolean python = Path.of(program).getFileName().toString().startsWith("python");
     return new PythonPackage(python ? program : "python3");
