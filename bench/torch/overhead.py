@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from conftest import Cluster
+from pods import ForkServers
 
 SCRIPT = str(Path(__file__).with_name("turns.py"))
 MODELS = ("mlp", "cnn", "transformer")
@@ -19,11 +20,11 @@ MODELS = ("mlp", "cnn", "transformer")
 def measure(model: str, rounds: int) -> list[dict[str, float]]:
     """Seconds of a step of each kind, a row a round."""
     with tempfile.TemporaryDirectory() as folder:
-        cluster = Cluster(Path(folder))
+        cluster = Cluster(Path(folder), ForkServers())
         cluster.variables = {"MEETING": str(Path(folder) / "meeting")}
         cluster.spec["checkpoint"]["intervalSeconds"] = 3600
         try:
-            cluster.start("r0", "r1", script=SCRIPT, model=model, rounds=rounds)
+            cluster.start("r0", "r1", script=SCRIPT, fork=False, model=model, rounds=rounds)
             cluster.want(["r0", "r1"], 16)
             cluster.completed(3600)
             found = [row for pod in ("r0", "r1") for row in cluster.lines(pod)]

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from conftest import Cluster
+from pods import ForkServers
 
 SCRIPT = str(Path(__file__).with_name("wide.py"))
 BATCHES = (16, 8, 12, 16)
@@ -19,7 +20,7 @@ BATCHES = (16, 8, 12, 16)
 def main(cycles: int) -> None:
     """Measures and prints a table."""
     with tempfile.TemporaryDirectory() as folder:
-        cluster = Cluster(Path(folder))
+        cluster = Cluster(Path(folder), ForkServers())
         cluster.spec["checkpoint"]["intervalSeconds"] = 3600
         try:
             cluster.start("r0", script=SCRIPT)
