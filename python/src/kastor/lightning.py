@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from kastor.errors import UsageError
 from kastor.torch.job import Job
-from kastor.torch.state import Lately
+from kastor.torch.state import OptionalPart
 from kastor.torch.turns import Turns
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _Batches(Turns):
         self._elastic._ran_out()
 
 
-class _Stops(Lately):
+class _Stops(OptionalPart):
     """State of callbacks that end a training early, which a replica that joins takes over."""
 
     def __init__(self, callbacks: list[Any]) -> None:

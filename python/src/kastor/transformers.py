@@ -27,7 +27,7 @@ import torch
 
 from kastor.errors import UsageError
 from kastor.torch.job import Job
-from kastor.torch.state import Lately
+from kastor.torch.state import OptionalPart
 from kastor.torch.turns import Turns
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class _Flow(DefaultFlowCallback):
         return most if job.progress >= 1 else min(math.floor(job.scale_invariant_steps + 1e-9), most)
 
 
-class _Known(Lately):
+class _Known(OptionalPart):
     """State of a Trainer that a replica which joins takes over: which step was best, and what callbacks count."""
 
     def __init__(self, trainer: Any) -> None:

@@ -100,7 +100,7 @@ class Job:
         self._patches: Patches | None = None
         self._schedulers: UnregisteredSchedulers
         self._loader: ElasticLoader | None = None
-        self._rehearsed = self._looped = self._parted = False
+        self._rehearsed = self._looped = self._seeded_apart = False
         self._outcome: Outcome | None = None
         if self._pod is not None:
             self._pod.start()

@@ -109,8 +109,8 @@ class ElasticLoader:
         members = training.members
         while True:
             group = members.require_group()
-            if group.rank > 0 and not self._job._parted:
-                self._job._parted = True
+            if group.rank > 0 and not self._job._seeded_apart:
+                self._job._seeded_apart = True
                 _seed_random_numbers(epoch_key(epoch_key(training.seed, members.membership.generation), group.rank))
             if training.epoch_done():
                 break

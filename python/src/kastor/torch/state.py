@@ -37,8 +37,8 @@ class Stateful(Protocol):
         """Takes over a state."""
 
 
-class Lately:
-    """State of a package's own that checkpoints of its older versions lack: it is then as the script made it."""
+class OptionalPart:
+    """Part of the state that a checkpoint may lack, as one of an older version does: the part stays as it was made."""
 
 
 @dataclass
@@ -186,7 +186,7 @@ class TrainingState:
         """
         tree = unflatten(form, tensors)
         parts = tree["parts"]
-        known = {name for name, part in self.parts.items() if name in parts or not isinstance(part, Lately)}
+        known = {name for name, part in self.parts.items() if name in parts or not isinstance(part, OptionalPart)}
         if parts.keys() != known:
             raise UsageError(f"it holds {sorted(parts)}, but prepare() was given {sorted(self.parts)}.")
         # Before the parts: an optimizer takes over the state of groups that it has alone. Older checkpoints lack it.

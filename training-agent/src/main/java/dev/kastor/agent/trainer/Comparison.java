@@ -29,7 +29,7 @@ final class Comparison {
 
   private static final Duration SHORTEST = Duration.ofSeconds(1);
 
-  /** Where states differ again and again, something makes them so. */
+  /** Repairs in a row: after them something makes the states differ in each comparison. */
   private static final int MOST_REPAIRS = 4;
 
   private static final int MOST_NAMES = 5;

@@ -75,7 +75,7 @@ class ComparisonTest {
         .toList();
   }
 
-  /** What each of three members says of a difference of the second one. */
+  /** Messages of three members about a difference of the second one. */
   private static List<String> differ(int repaired) throws Exception {
     List<JoinHeader> all = headers(repaired, 1, 2, 1);
     assertThat(JoinHeader.isDrift(all)).isTrue();

@@ -49,7 +49,7 @@ class DriftTest {
 
   @TempDir Path folder;
 
-  /** What one replica changes of its own. */
+  /** Part of the state that one replica changes by itself. */
   enum What {
     WEIGHT("parameters"),
     SLOT("optimizer.sgd.velocity"),
