@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +30,26 @@ final class GoodputModelTest {
     // Two accumulation passes more: 2 * 0.3 + 0.4534...
     assertThat(PARAMS.stepSeconds(shape(2, 4), new BatchPlan(20, 2)))
         .isCloseTo(0.6 + Math.sqrt(0.2056), within(1e-12));
+  }
+
+  @Test
+  void replicasOfOneNodeSynchroniseByTheLocalConstants() {
+    assertThat(PARAMS.syncSeconds(shape(1, 2))).isCloseTo(0.05, within(1e-9));
+    assertThat(PARAMS.syncSeconds(shape(1, 4))).isCloseTo(0.05 + 2 * 0.01, within(1e-12));
+  }
+
+  @Test
+  void aModelKnowsTheTypesThatItHasConstantsFor() {
+    GoodputModel one =
+        new GoodputModel(new LinkedHashMap<>(Map.of("a", PARAMS)), new GradientStats(1, 3, 10));
+    assertThat(one.knows("a")).isTrue();
+    assertThat(one.knows("b")).isFalse();
+    assertThat(MODEL.knows("b")).as("a model of all types").isTrue();
+  }
+
+  @Test
+  void goodputIsThroughputTimesEfficiency() {
+    assertThat(new BestBatch(new BatchPlan(8, 0), 16, 100, 0.25).goodput()).isEqualTo(25);
   }
 
   @Test

@@ -16,7 +16,9 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +49,25 @@ final class LayoutFactorsTest {
     assertThat(factors.factor(1, 2)).isCloseTo(4, within(1e-9));
     assertThat(factors.factor(1, 1)).isCloseTo(0.5, within(1e-6));
     assertThat(factors.factor(2, 2)).isEqualTo(1);
+  }
+
+  @Test
+  void whatSlowsStepsMultipliesAFactorAndStandsForWhatIsNotKnown() {
+    LayoutFactors.Layout one = new LayoutFactors.Layout(1, 1);
+    LayoutFactors.Layout two = new LayoutFactors.Layout(1, 2);
+    LayoutFactors.Layout three = new LayoutFactors.Layout(1, 3);
+    SequencedMap<LayoutFactors.Layout, Double> known = new LinkedHashMap<>();
+    known.put(one, 2.0);
+    known.put(two, 3.0);
+    SequencedMap<LayoutFactors.Layout, Double> measured = new LinkedHashMap<>();
+    measured.put(two, 1.5);
+    measured.put(three, 1.25);
+    LayoutFactors slowed = new LayoutFactors(known).slowed(measured, new TreeMap<>(Map.of(4, 1.1)));
+    assertThat(slowed.factor(1, 1)).as("no slowdown holds for one replica").isEqualTo(2);
+    assertThat(slowed.factor(1, 2)).isEqualTo(4.5);
+    assertThat(slowed.factor(1, 3)).isEqualTo(1.25);
+    assertThat(slowed.factor(2, 4)).isEqualTo(1.1);
+    assertThat(slowed.factor(2, 3)).isEqualTo(1);
   }
 
   @Test

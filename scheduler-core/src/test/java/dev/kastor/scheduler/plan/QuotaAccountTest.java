@@ -106,6 +106,25 @@ final class QuotaAccountTest {
   }
 
   @Test
+  void claimsThatAreDroppedAreFreeAgain() {
+    Quotas quotas = quotas(queue("a", "c", new Quota(4)), queue("b", "c", new Quota(4)));
+    account(quotas, "b").claim(3);
+    assertThat(account(quotas, "a").room()).isEqualTo(5);
+    quotas.dropClaims();
+    assertThat(account(quotas, "a").room()).isEqualTo(8);
+  }
+
+  @Test
+  void whatAQueueKeepsItDoesNotDrawOnItsCohort() {
+    Quotas quotas =
+        quotas(queue("a", "c", new Quota(4)), queue("b", "c", new Quota(6, Quota.UNLIMITED, 1)));
+    QuotaAccount b = account(quotas, "b");
+    assertThat(b.draws(5)).isZero();
+    assertThat(b.draws(8)).isEqualTo(3);
+    assertThat(b.lentByCohort()).as("all of a, and the one that b lends").isEqualTo(5);
+  }
+
+  @Test
   void aCohortNeedsQuotas() {
     assertThatThrownBy(() -> new Queue("a", 1, "c", Optional.empty(), StopPolicy.NONE))
         .hasMessageContaining("queue 'a' is of cohort 'c' but has no quota");
