@@ -120,6 +120,38 @@ class NoiseScaleEstimatorTest {
     assertThat(first.state()).hasSize(NoiseScaleEstimator.STATE_LENGTH);
   }
 
+  /** A single group that returns has no gradient of the step before. */
+  @Test
+  void aPairIsOfTwoStepsWithNothingBetweenThem() {
+    NoiseScaleEstimator estimator = new NoiseScaleEstimator(1, 0.5);
+    float[] gradient = {1};
+    estimator.observeSingle(gradient, 1);
+    estimator.observe(2, 3, 2, 1);
+    double[] afterGroups = estimator.state();
+    estimator.observeSingle(gradient, 1);
+    assertThat(estimator.state()).as("after a step of two groups").isEqualTo(afterGroups);
+    estimator.observeSingle(gradient, 1);
+    double[] afterPair = estimator.state();
+    assertThat(afterPair).as("two steps in a row").isNotEqualTo(afterGroups);
+    estimator.restore(afterPair);
+    estimator.observeSingle(gradient, 1);
+    assertThat(estimator.state()).as("after a change of members").isEqualTo(afterPair);
+  }
+
+  /**
+   * With a memory of half a step at M0, a step of M0 keeps a half of what was, one of 2 M0 a
+   * quarter.
+   */
+  @Test
+  void aLargerBatchForgetsMore() {
+    NoiseScaleEstimator estimator = new NoiseScaleEstimator(2, 0.5);
+    estimator.observeSingle(new float[] {1}, 4);
+    estimator.observeSingle(new float[] {1}, 4);
+    assertThat(estimator.state()[2]).as("weight").isCloseTo(1 - 0.25, within(1e-12));
+    estimator.observeSingle(new float[] {1}, 2);
+    assertThat(estimator.state()[2]).as("weight").isCloseTo(1 - 0.25 * 0.5, within(1e-12));
+  }
+
   @Test
   void ignoresAStepThatOverflowed() {
     NoiseScaleEstimator estimator = new NoiseScaleEstimator(10, 0.99);
