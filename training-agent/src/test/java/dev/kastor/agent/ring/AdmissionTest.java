@@ -3,9 +3,11 @@ package dev.kastor.agent.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -58,13 +60,45 @@ final class AdmissionTest {
     assertThat(opened.subList(1, opened.size())).allMatch(SocketChannel::isOpen);
   }
 
+  /** A connection that is refused waits, unless its address turns out to be a member's. */
+  @Test
+  void aRefusedConnectionIsClosedAfterAWhileOrWhenItsAddressIsAMembers() throws Exception {
+    SocketChannel strangers = channel();
+    SocketChannel members = channel();
+    Thread first =
+        Thread.startVirtualThread(
+            () -> admission.closeAfter(Duration.ofDays(1), strangers, address(1)));
+    Thread second =
+        Thread.startVirtualThread(
+            () -> admission.closeAfter(Duration.ofDays(1), members, address(2)));
+    while (first.getState() != Thread.State.TIMED_WAITING
+        || second.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    admission.expect(Set.of(address(2)));
+    assertThat(members.isOpen()).isFalse();
+    assertThat(strangers.isOpen()).isTrue();
+    first.interrupt();
+    second.interrupt();
+    first.join();
+    second.join();
+    assertThat(strangers.isOpen()).isFalse();
+    SocketChannel late = channel();
+    admission.closeAfter(Duration.ofDays(1), late, address(2));
+    assertThat(late.isOpen()).as("of a member, at once").isFalse();
+  }
+
   private SocketChannel channel() throws IOException {
     SocketChannel channel = SocketChannel.open();
     opened.add(channel);
     return channel;
   }
 
-  private static InetAddress address(int number) throws UnknownHostException {
-    return InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) number});
+  private static InetAddress address(int number) {
+    try {
+      return InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) number});
+    } catch (UnknownHostException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }
