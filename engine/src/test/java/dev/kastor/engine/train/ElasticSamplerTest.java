@@ -148,6 +148,13 @@ class ElasticSamplerTest {
   }
 
   @Test
+  void aDataSetMayHaveOneExample() {
+    ElasticSampler one = new ElasticSampler(1, 7);
+    assertThat(one.example(0)).isZero();
+    assertThat(one.example(5)).isZero();
+  }
+
+  @Test
   void refusesWhatCannotBe() {
     ElasticSampler sampler = new ElasticSampler(10, 1);
     BatchPlan plan = new BatchPlan(2, 1);
