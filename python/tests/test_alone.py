@@ -273,6 +273,30 @@ def test_a_schedule_ends_where_the_work_does(monkeypatch: pytest.MonkeyPatch) ->
     assert (job._training.counters.due_of(0), scheduler.last_epoch) == (20, 20)
 
 
+def test_a_second_optimizer_or_scaler_by_a_name_is_refused() -> None:
+    model, optimizer, _ = objects()
+    second = torch.optim.SGD(model.parameters(), lr=0.1)
+    with pytest.raises(UsageError, match="given critic, a SGD, by a name"):
+        kastor.init().prepare(model, optimizer, critic=second)
+    with pytest.raises(UsageError, match="and a scaler as scaler="):
+        kastor.init().prepare(model, optimizer, other=torch.amp.GradScaler("cpu"))
+
+
+def test_a_second_scheduler_is_held_to_the_steps_as_the_first_one_is() -> None:
+    model, optimizer, first = objects()
+    second = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+    job = kastor.init()
+    job.prepare(model, optimizer, first, warmup=second)
+    loader = iter(job.loader(Data(), 8))
+    turn(model, optimizer, first, *next(loader))
+    second.step()
+    next(loader)
+    assert job._training.counters.schedules == [1, 1]
+    assert second.last_epoch == 1
+    with pytest.raises(UsageError, match="takes no arguments in the loop"):
+        second.step(3)
+
+
 def test_a_step_that_a_scaler_skips_brings_nothing() -> None:
     model, optimizer, scheduler = objects()
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=10**6)

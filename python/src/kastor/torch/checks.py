@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from kastor.errors import UsageError
 from kastor.torch.rates import unwrapped
 
-_SCHEDULERS = (LRScheduler, ReduceLROnPlateau)
+SCHEDULERS = (LRScheduler, ReduceLROnPlateau)
 
 
 def require_trainable(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
@@ -67,7 +67,7 @@ class UnregisteredSchedulers:
             each = todo.pop()
             if id(each) not in self._known:
                 self._known.add(id(each))
-                if isinstance(each, _SCHEDULERS):
+                if isinstance(each, SCHEDULERS):
                     # Of SequentialLR and ChainedScheduler.
                     todo += getattr(each, "_schedulers", [])
         self._look()
@@ -99,7 +99,7 @@ class UnregisteredSchedulers:
         self._seen = {each: seen for each, seen in self._seen.items() if seen[0]() is not None}
         for found in gc.get_objects():
             # By the type alone: asking some objects for their class runs code of theirs.
-            if not issubclass(type(found), _SCHEDULERS) or id(found) in self._known or id(found) in self._seen:
+            if not issubclass(type(found), SCHEDULERS) or id(found) in self._known or id(found) in self._seen:
                 continue
             of = unwrapped(getattr(found, "optimizer", None))
             if any(of is each for each in self._optimizers):

@@ -23,7 +23,7 @@ from kastor.errors import PERMANENT, UsageError
 from kastor.protocol import Doing, Outcome, OutcomeKind
 from kastor.scalars import LOSS, ScalarFile, check_name
 from kastor.torch.alternating import NO_ACCUMULATION, AlternatingTraining
-from kastor.torch.checks import UnregisteredSchedulers, require_trainable
+from kastor.torch.checks import SCHEDULERS, UnregisteredSchedulers, require_trainable
 from kastor.torch.drift import Drift
 from kastor.torch.loader import ElasticLoader
 from kastor.torch.order import order_by
@@ -127,7 +127,8 @@ class Job:
             scheduler: written in steps of the initial batch, where it is stepped in the loop over batches; a list of
                 several.
             scaler: ``torch.amp.GradScaler``.
-            others: further objects with ``state_dict`` and ``load_state_dict``, such as counters of the script.
+            others: further objects with ``state_dict`` and ``load_state_dict``, such as a second scheduler or counters
+                of the script.
 
         Raises:
             UsageError: if the objects cannot be trained elastically.
@@ -158,6 +159,12 @@ class Job:
         wrong = [name for name in others if name in _RESERVED or not hasattr(others[name], "load_state_dict")]
         if wrong:
             raise UsageError(f"prepare() cannot register {', '.join(wrong)}: there is no load_state_dict().")
+        for name, each in others.items():
+            if isinstance(each, (torch.optim.Optimizer, torch.amp.GradScaler)):
+                raise UsageError(
+                    f"prepare() was given {name}, a {type(each).__name__}, by a name, and would not see its steps. Give"
+                    " several optimizers as a list, prepare(model, [first, second]), and a scaler as scaler=."
+                )
         taken = sorted(parts.keys() & others.keys())
         if taken:
             raise UsageError(f"prepare() was given two things by the name {', '.join(taken)}. Give one another name.")
@@ -166,6 +173,8 @@ class Job:
             self._alternate().prepare_all(model, optimizers, {**parts, **others})
         else:
             self._training.prepare(model, optimizers[0], {**parts, **others})
+        # A second scheduler has a name of its own.
+        schedulers += [each for each in others.values() if isinstance(each, SCHEDULERS) and each not in schedulers]
         self._patches = Patches(self._training, optimizers, schedulers, scaler)
         self._model = model
 
