@@ -173,7 +173,7 @@ class Job:
             self._alternate().prepare_all(model, optimizers, {**parts, **others})
         else:
             self._training.prepare(model, optimizers[0], {**parts, **others})
-        # A second scheduler has a name of its own.
+        # The script steps those that have a name as well.
         schedulers += [each for each in others.values() if isinstance(each, SCHEDULERS) and each not in schedulers]
         self._patches = Patches(self._training, optimizers, schedulers, scaler)
         self._model = model

@@ -252,7 +252,7 @@ class Reducer:
 
     def _finish(self, bucket: Bucket) -> None:
         """Hands the mean gradient out."""
-        self._mean_squared.append(_squared_norm_in_rows(bucket.gradients))
+        self._mean_squared.append(squared_norm(list(bucket.gradients.split(_NORM_VALUES))))
         if self._keep:
             self.kept.append(bucket.gradients.clone())
         for p, view, count in zip(bucket.parameters, bucket.views, bucket.used.tolist(), strict=True):
@@ -296,10 +296,3 @@ def squared_norm(tensors: list[torch.Tensor]) -> torch.Tensor:
     if any(norm.dtype != norms[0].dtype for norm in norms):
         norms = [norm.double() for norm in norms]
     return torch.stack(norms).double().square().sum()
-
-
-def _squared_norm_in_rows(flat: torch.Tensor) -> torch.Tensor:
-    """Squared norm of a long vector, by rows that single precision can sum, in one call for all but the rest."""
-    whole = flat.numel() // _NORM_VALUES * _NORM_VALUES
-    norms = [flat[:whole].view(-1, _NORM_VALUES).norm(dim=1), flat[whole:].norm().reshape(1)]
-    return torch.cat(norms).double().square().sum()

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How long a job will be, by what it declares and what its family went through. */
+/** Length of a job, by what it declares and what its family went through. */
 final class OutlookTest {
   private static final Outlook FAMILY =
       new Outlook(Optional.empty(), List.of(400.0, 100.0, 300.0, 200.0), 1);

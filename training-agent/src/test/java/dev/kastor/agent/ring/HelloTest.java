@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** What a connecting replica says first, on the wire. */
+/** Hello of a connecting replica, as bytes. */
 final class HelloTest {
   private static final byte[] NONCE = new byte[Hello.NONCE_BYTES];
 

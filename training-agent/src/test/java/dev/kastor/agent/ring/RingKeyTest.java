@@ -33,13 +33,4 @@ final class RingKeyTest {
     assertThatThrownBy(() -> new RingKey("team/job", new byte[31], RingCipher.NONE))
         .hasMessage("the ring secret of job team/job has 31 bytes; at least 32 are needed");
   }
-
-  @Test
-  void aCipherIsFoundByItsSetting() {
-    assertThat(RingCipher.of("none")).isEqualTo(RingCipher.NONE);
-    assertThatThrownBy(() -> RingCipher.of("rot13"))
-        .hasMessageStartingWith("it must be one of ")
-        .hasMessageContaining("none")
-        .hasMessageEndingWith(" but is 'rot13'");
-  }
 }
