@@ -96,6 +96,12 @@ def test_finds_known_statistics(groups: int, batch: int) -> None:
     assert stats.variance == pytest.approx(400 / 32, rel=0.06)
 
 
+def test_noise_is_observed_at_each_step_at_first_and_at_one_of_four_later() -> None:
+    noise = NoiseScaleEstimator(32)
+    due = [step for step in range(1000) if noise.is_due(step) and noise.observe(2, 3.0, 2.0, 32) is None]
+    assert due == [*range(400), *range(400, 1000, 4)]
+
+
 def test_noise_ignores_a_step_that_overflowed_and_is_silent_at_first() -> None:
     noise = NoiseScaleEstimator(10, 0.999)
     for _ in range(9):

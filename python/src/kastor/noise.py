@@ -11,6 +11,7 @@ DEFAULT_SMOOTHING = 0.995
 """Decay of the averages per step at the initial batch: a memory of some 200 steps."""
 
 _LEAST_OBSERVATIONS = 10
+_OBSERVED_EACH_STEP, _STEPS_AN_OBSERVATION = 400, 4
 
 
 class NoiseScaleEstimator:
@@ -96,6 +97,13 @@ class NoiseScaleEstimator:
             max(0.0, self._variance / self._weight),
             self.initial_batch,
         )
+
+    def is_due(self, step: int) -> bool:
+        """Whether a step is to be observed, by its number: each of the first 400, then one of four.
+
+        The noise changes most at first, and the two norms of an observation are passes over all gradients.
+        """
+        return self._observations < _OBSERVED_EACH_STEP or step % _STEPS_AN_OBSERVATION == 0
 
     def state(self) -> list[float]:
         """State of the averages, for a checkpoint."""

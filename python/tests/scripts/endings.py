@@ -7,8 +7,11 @@ import sys
 import torch
 
 import kastor.torch as kastor
+from kastor import noise
 
-how = json.loads(os.environ["OPTIONS"])["how"]
+options = json.loads(os.environ["OPTIONS"])
+how = options["how"]
+noise._OBSERVED_EACH_STEP = options.get("observed_each_step", 400)
 if how == "caught":
     try:
         kastor.init()
@@ -30,6 +33,8 @@ for _epoch in job.epochs(50):
         optimizer.zero_grad()
         loss = (model(x) - y).square().mean()
         if how == "diverges" and job.step == 10:
+            loss = loss * float("nan")
+        if how == "one replica diverges" and job.step >= 10 and job.rank == 1:
             loss = loss * float("nan")
         loss.backward()
         if how == "skips a step" and job.step == 10:

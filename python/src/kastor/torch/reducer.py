@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -62,6 +63,7 @@ class Reducer:
         self._squared: list[torch.Tensor] = []
         self._mean_squared: list[torch.Tensor] = []
         self._keep = self._discards = False
+        self.measures = self.finite = True
         self.kept: list[torch.Tensor] = []
         self._next = 0
         self._first = self._last = True
@@ -110,6 +112,7 @@ class Reducer:
         group: Group | None,
         pass_number: int,
         passes: int,
+        measures: bool = True,
         keep: bool = False,
         instead: Iterable[torch.nn.Parameter] | None = None,
     ) -> None:
@@ -119,17 +122,20 @@ class Reducer:
             group: whose members sum their gradients in the last pass.
             pass_number: from 0 on.
             passes: of the step.
+            measures: whether the squared norms are asked for at the step's end; the same for all its passes.
             keep: whether ``kept`` is asked for at its end.
             instead: what is trained in place of the parameters to reduce, until all members have agreed on it: the
                 members exchange what they would, and no gradient comes of it.
         """
         self._group, self._passes, self._keep, self._discards = group, passes, keep, instead is not None
+        self.measures = measures
         for hook in self._strangers:
             hook.remove()
         self._strangers = [_hooked(p, self._ready) for p in instead or () if id(p) not in self._of]
         self._first, self._last = pass_number == 0, pass_number == passes - 1
         if self._first:
             self._squared, self._mean_squared, self.kept, self.error = [], [], [], None
+            self.finite = True
         for bucket in self._buckets:
             bucket.missing = len(bucket.parameters)
             for p in bucket.parameters:
@@ -197,7 +203,8 @@ class Reducer:
             bucket.used.zero_()
         if there:
             gradients = [grad for _, grad in there]
-            self._squared.append(squared_norm(gradients))
+            if self.measures:
+                self._squared.append(squared_norm(gradients))
             self._add([view for view, _ in there], gradients)
         if len(there) == len(pairs):
             bucket.used.add_(1)
@@ -252,7 +259,13 @@ class Reducer:
 
     def _finish(self, bucket: Bucket) -> None:
         """Hands the mean gradient out."""
-        self._mean_squared.append(squared_norm(list(bucket.gradients.split(_NORM_VALUES))))
+        if self.measures:
+            # Not by dot(), whose result depends on the number of threads: replicas have the same to the bit.
+            checked = squared_norm(list(bucket.gradients.split(_NORM_VALUES)))
+            self._mean_squared.append(checked)
+        else:
+            checked = bucket.gradients.sum(dtype=torch.promote_types(bucket.gradients.dtype, torch.float32))
+        self.finite = self.finite and math.isfinite(checked)
         if self._keep:
             self.kept.append(bucket.gradients.clone())
         for p, view, count in zip(bucket.parameters, bucket.views, bucket.used.tolist(), strict=True):

@@ -32,6 +32,8 @@ from kastor.torch.trained import FixedGroups, Trained
 
 log = logging.getLogger("kastor")
 
+_NOT_MEASURED = -1.0
+
 R = TypeVar("R")
 
 
@@ -267,8 +269,14 @@ class Training:
         else:
             self._trained.look()
         instead = self._trained.parameters if self._trained.changed else None
-        self._sums.begin(group, pass_number, plan.passes, keep=alone, instead=instead)
+        self._sums.begin(group, pass_number, plan.passes, alone or self._measures(), keep=alone, instead=instead)
         return take
+
+    def _measures(self) -> bool:
+        """Whether the norms of this step are measured: for the noise, or to see whose gradient is not finite."""
+        assert self.members.state is not None
+        due = self.members.state.noise.of(self._number).is_due(self.counters.step)
+        return self.pod is not None and (due or self.step.repeats_not_finite)
 
     def _take_share(self, pass_number: int) -> Take:
         members = self.members
@@ -423,13 +431,14 @@ class Training:
             self.trained.look()
         newer = self.members.newer()
         known = newer.generation if newer else group.generation
+        squares = self.reducer.squared_norms() if self.reducer.measures else _NOT_MEASURED
         loss = sum(self._losses) / len(self._losses) if self._losses else math.nan
         self._losses = []
         # First, as it is where members that are at different places of the script find out.
         row = group.send_row(
             Kind.STEP,
             [
-                *(counters.place, known, loss, self.reducer.squared_norms()),
+                *(counters.place, known, loss, squares),
                 *(step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF),
                 step.pass_seconds / plan.passes,
                 *(self.trained.signature, self.trained.changed),
@@ -470,10 +479,13 @@ class Training:
     def _observe(self, rows: list[list[float]], unscale: float, batch: int) -> None:
         assert self.members.state is not None
         noise, groups = self.members.state.noise.of(self._number), len(rows) * self.members.plan.passes
-        squared_norm = self.reducer.squared_norm() * unscale**2
         if groups > 1:
             # A gradient from before is older than one step when a single group returns.
             self._previous.clear()
+        if any(row[3] == _NOT_MEASURED for row in rows):
+            return
+        squared_norm = self.reducer.squared_norm() * unscale**2
+        if groups > 1:
             squares = sum(row[3] for row in rows) / groups * unscale**2
             noise.observe(groups, squares, squared_norm, batch)
         elif self.pod is not None:
@@ -504,7 +516,7 @@ class Training:
 
     def _require_finite(self, group: Group, rows: list[list[float]], finite: bool) -> None:
         unfit = [rank for rank in range(group.size) if not math.isfinite(rows[rank][3])]
-        if not unfit and finite and math.isfinite(self.reducer.squared_norm()):
+        if not unfit and finite and self.reducer.finite:
             return
         if 0 < len(unfit) < group.size:
             if group.rank in unfit:
