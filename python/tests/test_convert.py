@@ -161,12 +161,39 @@ def test_what_is_left_to_do_is_named_with_its_line(script: str, note: str) -> No
     assert any(each.startswith(note) for each in notes), notes
 
 
+def test_what_a_replica_counts_on_its_own_is_named() -> None:
+    _, notes = changed(
+        "best = seen = 0\n"
+        "loader = DataLoader(d, 8)\n"
+        "opt = SGD(m.parameters())\n"
+        "def train(number):\n"
+        "  for x in loader:\n    loss.backward(); opt.step()\n"
+        "  if number == 3:\n    unfreeze()\n"
+        "def test():\n"
+        "  global best\n"
+        "  if accuracy() > best:\n    best = accuracy()\n"
+        "for epoch in range(9):\n"
+        "  train(epoch)\n"
+        "  test()\n"
+        "  seen += 1\n"
+        "  limit = 4\n"
+        "  if seen > limit:\n    break\n"
+    )
+    seen = "is what this replica has seen since its own start. Ask job.step, job.epoch_progress or job.is_best(...)"
+    assert notes == [
+        "7: number is 0 in the first loop of a replica that joins. Ask job.epoch",
+        f"11: best {seen}",
+        f"18: seen {seen}",
+    ]
+
+
 @pytest.mark.parametrize(
     ("script", "message"),
     [
         ("x = 1", "1: no loop calls backward() and step()"),
         ("import lightning.pytorch as pl", "1: lightning has the loop"),
         ("for i in range(9):\n  loss.backward()\n  o.step()", "1: the loop draws its batches itself"),
+        ("while True:\n  x = next(it)\n  loss.backward(); o.step()", "1: the loop draws its batches itself"),
         (LOOP + LOOP, "1: several loops train, at lines 1 and 4"),
         ("while e < n:\n  for x in loader:\n    loss.backward(); o.step()", "1: the loop over epochs is a while"),
         ("def f():\n  for x in l:\n    loss.backward(); o.step()\nf()\nf()", "2: cannot see from where f()"),

@@ -60,7 +60,7 @@ def test_what_all_replicas_train_anew_is_reduced_from_that_step_on(cluster: Clus
         ("a dropped gradient", "model.0.weight"),
         ("a clipped gradient", "model.0.weight"),
         ("an update by hand", "model.3.weight"),
-        ("own rate", "numbers of optimizer"),
+        ("own rate", "optimizer.param_groups.0.lr"),
     ],
 )
 def test_drift_is_named_and_repaired(cluster: Cluster, way: str, what: str) -> None:

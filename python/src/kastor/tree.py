@@ -84,9 +84,10 @@ def unflatten(form: Any, leaves: Sequence[T]) -> Any:
         raise TreeError(f"it is not a tree: {e!r}") from e
 
 
-def places(form: Any) -> list[str]:
-    """Places of the leaves of a JSON form in its tree, as ``parts.model.weight``, in the order of the leaves."""
+def places(form: Any) -> tuple[list[str], dict[str, Any]]:
+    """Places in the tree of a JSON form, as ``parts.model.weight``: of its leaves in their order, and plain values."""
     found: dict[int, str] = {}
+    values: dict[str, Any] = {}
 
     def walk(node: Any, at: str) -> None:
         if isinstance(node, list):
@@ -101,6 +102,10 @@ def places(form: Any) -> list[str]:
             elif kind in ("d", "c"):
                 for key, each in value:
                     walk(each, f"{at}.{key}")
+            else:
+                values[at.removeprefix(".")] = value
+        else:
+            values[at.removeprefix(".")] = node
 
     walk(form, "")
-    return [found[number] for number in range(len(found))]
+    return [found[number] for number in range(len(found))], values

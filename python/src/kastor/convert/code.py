@@ -73,6 +73,27 @@ class Code:
             if isinstance(node, ast.Assign) and self.scope(node) is scope:
                 yield [target.id for target in node.targets if isinstance(target, ast.Name)], node
 
+    def carried(self, loop: Loop) -> set[str]:
+        """Names that a loop passes on from turn to turn: set before it, and set anew in it."""
+        before: set[str] = set()
+        within: set[str] = set()
+        for node in ast.walk(self.scope(loop)):
+            if isinstance(node, (ast.Assign, ast.AugAssign)) and self.scope(node) is self.scope(loop):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+                if loop in self.around(node):
+                    within |= names
+                elif node.lineno < loop.lineno:
+                    before |= names
+        return before & within
+
+    def shared(self, node: ast.AST) -> set[str]:
+        """Names of the module that the function of a node sets anew."""
+        scope = self.scope(node)
+        if isinstance(scope, ast.Module):
+            return set()
+        return {name for each in ast.walk(scope) if isinstance(each, ast.Global) for name in each.names}
+
     def imported(self) -> set[str]:
         """Packages that are imported."""
         found = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from kastor.convert.code import Code, Scope, callee, calls, given, is_constant, names_in, owner
+from kastor.convert.code import Code, Loop, Scope, callee, calls, given, is_constant, names_in, owner
 from kastor.convert.edits import Edits
 
 _PLACES = ("dataset", "batch_size", "shuffle", "sampler")
@@ -131,9 +131,9 @@ class _Conversion:
         training = [
             node
             for node in ast.walk(self._code.tree)
-            if isinstance(node, ast.For) and calls(node, "backward") and calls(node, "step")
+            if isinstance(node, Loop) and calls(node, "backward") and calls(node, "step")
         ]
-        found = [loop for loop in training if not calls(loop.iter, "range")]
+        found = [loop for loop in training if isinstance(loop, ast.For) and not calls(loop.iter, "range")]
         found = [loop for loop in found if not any(each is not loop and each in ast.walk(loop) for each in found)]
         if len(found) == 1:
             return found[0]
@@ -299,6 +299,33 @@ class _Conversion:
                     "a sum over this replica's share is divided by the length of all. Divide by what was counted, then"
                     f" take {self._job}.average(...)",
                 )
+
+        self._look_for_counts(site)
+
+    def _look_for_counts(self, site: _Site) -> None:
+        """Names what the script counts on its own and then decides by: a replica that joins has not counted it."""
+        code, job = self._code, self._job
+        epoch = {each.id for each in ast.walk(site.outer.target) if isinstance(each, ast.Name)} - {"_"}
+        epoch |= {parameter for parameter, name in site.names.items() if name in epoch}
+        if site.outer is site.loop:
+            epoch.clear()
+        counted = code.carried(site.outer)
+        for node in ast.walk(code.tree):
+            if not isinstance(node, ast.If):
+                continue
+            inside = site.outer in code.around(node)
+            known = set(code.shared(node)) | (counted if inside else set())
+            if inside or (site.names and code.scope(node) is code.scope(site.loop)):
+                known |= epoch
+            for name in sorted(names_in(node.test) & known):
+                if name in epoch:
+                    self._note(node, f"{name} is 0 in the first loop of a replica that joins. Ask {job}.epoch")
+                else:
+                    self._note(
+                        node,
+                        f"{name} is what this replica has seen since its own start. Ask {job}.step,"
+                        f" {job}.epoch_progress or {job}.is_best(...)",
+                    )
 
     def _note(self, node: ast.expr | ast.stmt, text: str) -> None:
         self._notes.add((node.lineno, text))

@@ -209,14 +209,11 @@ class TrainingState:
     def prints(self) -> dict[str, int]:
         """Prints of 32 bits of all that the state has, by place: equal where the bits are."""
         form, tensors = self.captured()
+        leaves, values = places(form)
         # Numbers first: a rate of its own makes parameters differ, not the other way round.
-        top = dict(form["d"])
-        forms = {f"numbers of {name}": each for name, each in top.pop("parts")["d"]} | {"numbers of Kastor": top}
-        found = {name: zlib.crc32(json.dumps(each).encode()) for name, each in forms.items()}
-        return found | {
-            name.removeprefix("parts."): zlib.crc32(_fold(tensor))
-            for name, tensor in zip(places(form), tensors, strict=True)
-        }
+        found = {place: zlib.crc32(json.dumps(value).encode()) for place, value in values.items()}
+        found |= {place: zlib.crc32(_fold(tensor)) for place, tensor in zip(leaves, tensors, strict=True)}
+        return {place.removeprefix("parts."): each for place, each in found.items()}
 
     def send(self, group: Group, to: int) -> int:
         """Sends the state to a member and returns how many bytes of tensors it has."""

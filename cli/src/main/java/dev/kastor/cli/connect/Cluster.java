@@ -177,25 +177,26 @@ public final class Cluster implements AutoCloseable {
             .toList());
   }
 
-  /** Events of the job and its pods, oldest first. */
-  public List<EventView> events(String namespace, String job) {
-    return events(namespace).stream().filter(e -> e.concerns(job)).toList();
+  /** Events of the job and its pods, oldest first; none of an earlier job of its name. */
+  public List<EventView> events(TrainingJob job) {
+    return events(job.getMetadata().getNamespace()).stream().filter(e -> e.concerns(job)).toList();
   }
 
   /** Events of the job itself with that reason, oldest first; none if they cannot be read. */
-  public List<EventView> events(String namespace, String job, String reason) {
+  public List<EventView> events(TrainingJob job, String reason) {
     try {
       return client
           .v1()
           .events()
-          .inNamespace(namespace)
+          .inNamespace(job.getMetadata().getNamespace())
           .withField("involvedObject.kind", "TrainingJob")
-          .withField("involvedObject.name", job)
+          .withField("involvedObject.name", job.getMetadata().getName())
           .withField("reason", reason)
           .list()
           .getItems()
           .stream()
           .map(EventView::of)
+          .filter(e -> e.concerns(job))
           .sorted(Comparator.comparing(EventView::at))
           .toList();
     } catch (KubernetesClientException e) {

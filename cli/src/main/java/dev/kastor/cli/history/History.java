@@ -11,6 +11,7 @@ import dev.kastor.cli.terminal.Paper;
 import dev.kastor.cli.terminal.Table;
 import dev.kastor.cli.view.EventView;
 import dev.kastor.cli.view.JobView;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -82,7 +83,8 @@ final class History {
   /** One job's stretches, oldest first. */
   void of(String name, Output output) {
     try (Cluster cluster = Cluster.connect(options)) {
-      JobView view = JobView.of(cluster.get(options.namespace(), name));
+      TrainingJob job = cluster.get(options.namespace(), name);
+      JobView view = JobView.of(job);
       if (output == Output.NAME) {
         out.println(view.resource());
         out.flush();
@@ -98,9 +100,7 @@ final class History {
         away = e.getMessage();
       }
       List<EventView> events =
-          cluster.events(options.namespace(), name).stream()
-              .filter(e -> e.kind().equals("TrainingJob"))
-              .toList();
+          cluster.events(job).stream().filter(e -> e.kind().equals("TrainingJob")).toList();
       if (output.document()) {
         output.print(Map.of("job", view, "stretches", stretches, "events", events), out);
       } else {

@@ -3,6 +3,7 @@ package dev.kastor.cli.view;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.kastor.cli.terminal.Format;
 import dev.kastor.cli.terminal.Ink;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.Event;
 import java.time.Instant;
 import java.util.List;
@@ -84,7 +85,18 @@ public record EventView(
     return Format.instant(time).orElse(Instant.EPOCH);
   }
 
-  /** Whether it is about the job or a pod of it, also one that is gone. */
+  /**
+   * Whether it is about the job or a pod of it, also one that is gone. An event from before the job
+   * was made is about an earlier job of its name.
+   */
+  public boolean concerns(TrainingJob job) {
+    return concerns(job.getMetadata().getName())
+        && Format.instant(job.getMetadata().getCreationTimestamp())
+            .filter(at()::isBefore)
+            .isEmpty();
+  }
+
+  /** Whether it is about a job of that name or a pod of one, also one that is gone. */
   public boolean concerns(String job) {
     return switch (kind) {
       case "TrainingJob" -> object.equals(job);

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,6 +54,10 @@ final class EventsTest {
   }
 
   private void event(String namespace, String kind, String name, String reason, int minute) {
+    event(namespace, kind, name, reason, "2026-01-01T00:%02d:00Z".formatted(minute));
+  }
+
+  private void event(String namespace, String kind, String name, String reason, String time) {
     client
         .v1()
         .events()
@@ -69,7 +74,7 @@ final class EventsTest {
                 .withType(reason.equals("BackOff") ? "Warning" : "Normal")
                 .withReason(reason)
                 .withMessage("what " + reason + " means: für mich, 日本, 😀")
-                .withLastTimestamp("2026-01-01T00:%02d:00Z".formatted(minute))
+                .withLastTimestamp(time)
                 .build())
         .create();
   }
@@ -115,6 +120,19 @@ final class EventsTest {
         .create();
     assertThat(reasons("-o", "json"))
         .containsExactly("Pulled", "Started", "BackOff", "Grown", "Unhealthy");
+  }
+
+  @Tag("slow")
+  @Test
+  void anEventFromBeforeAJobIsOfAnEarlierOneOfItsName() {
+    someEvents();
+    String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    event("default", "TrainingJob", "digits", "Shrunk", now);
+    for (String command : List.of("describe", "history")) {
+      assertThat(terminal.run(command, "digits").out())
+          .contains("what Shrunk means")
+          .doesNotContain("what Started means", "what BackOff means");
+    }
   }
 
   @Tag("slow")

@@ -75,12 +75,19 @@ final class Explanations {
       return new Reason(
           "Grown", "It gains more from further GPUs than others would. " + rival, numbers);
     }
+    int most = bid.job.spec().elasticity().max();
+    if (before.replicas() > most) {
+      return new Reason("Shrunk", "Its maximum of replicas is " + most + " now.", numbers);
+    }
     if (bid.queuePrice > 0) {
       return new Reason("Shrunk", "Others of its queue gain more from its GPUs.", numbers);
     }
-    return dear(bid, bid.held)
-        ? new Reason("Shrunk", "Its GPUs cost more money than the time they save.", numbers)
-        : new Reason("Shrunk", "Others gain more from its GPUs. " + rival, numbers);
+    if (dear(bid, bid.held)) {
+      return new Reason("Shrunk", "Its GPUs cost more money than the time they save.", numbers);
+    }
+    return numbers.containsKey(ReasonNumber.NEXT_IN_LINE_PER_SLOT.key())
+        ? new Reason("Shrunk", "Others gain more from its GPUs. " + rival, numbers)
+        : new Reason("Shrunk", "It gained too little from the GPUs that it gave back.", numbers);
   }
 
   /** Whether it is its queue's quota that speaks against what it held. */

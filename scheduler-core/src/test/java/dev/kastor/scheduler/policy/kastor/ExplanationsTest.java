@@ -58,6 +58,23 @@ final class ExplanationsTest {
     assertThat(why(List.of(pinned), 0, Allocation.on("n0", 2)).code()).isEqualTo("Pinned");
   }
 
+  /** From 4 to 1, of a job that may have 8, or after somebody set its maximum to 2. */
+  @ParameterizedTest
+  @CsvSource({
+    "8, false, It gained too little from the GPUs that it gave back.",
+    "8, true, Others gain more from its GPUs. Next in line for them: test/b.",
+    "2, true, Its maximum of replicas is 2 now."
+  })
+  void sayWhyAJobShrinks(int most, boolean contended, String message) {
+    Bid bid = bid(0, job("a").replicas(1, most).on("n0", 4).build(), 1, 1.5, 2);
+    Bid other = bid(1, job("b").build(), 3, 4, 5);
+    assertThat(
+            contended
+                ? why(List.of(bid, other), 0, Allocation.on("n0", 1), Allocation.NONE).message()
+                : why(List.of(bid), 0, Allocation.on("n0", 1)).message())
+        .isEqualTo(message);
+  }
+
   @Test
   void sayThatANodeIsGone() {
     Bid bid = bid(0, job("a").on("lost", 2).build(), 1, 1.5, 2);
