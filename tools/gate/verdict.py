@@ -42,9 +42,17 @@ class Verdict:
         if self.green:
             return [*lines, "kastor: the gate passed"]
         reasons = [outcome.name for outcome in self.failed]
-        reasons += [f"{outcome.name} was cut: {outcome.reason}" for outcome in self.cut]
-        reasons += [f"{outcome.name} was skipped without leave: {outcome.reason}" for outcome in self.unexpected_skips]
+        reasons += _by_reason("cut", self.cut)
+        reasons += _by_reason("skipped without leave", self.unexpected_skips)
         return [*lines, "kastor: the gate failed: " + "; ".join(reasons)]
+
+
+def _by_reason(what: str, outcomes: Sequence[Outcome]) -> list[str]:
+    """Returns a text for each reason, with the names that it holds for."""
+    names: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        names.setdefault(outcome.reason, []).append(outcome.name)
+    return [f"{what} ({reason}): {', '.join(each)}" for reason, each in names.items()]
 
 
 def over(outcomes: Sequence[Outcome], leaves: Sequence[Leave]) -> Verdict:

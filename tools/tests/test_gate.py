@@ -67,8 +67,8 @@ def test_reads_results_of_the_suite(tmp_path: pathlib.Path) -> None:
     ("bad", "last"),
     [
         (outcome("adds", Status.FAILED, "expected: 2"), "core: dev.kastor.SumTest.adds"),
-        (outcome("adds", Status.CUT, "no time"), "core: dev.kastor.SumTest.adds was cut: no time"),
-        (outcome("adds", Status.SKIPPED, "no gcc"), "core: dev.kastor.SumTest.adds was skipped without leave: no gcc"),
+        (outcome("adds", Status.CUT, "no time"), "cut (no time): core: dev.kastor.SumTest.adds"),
+        (outcome("adds", Status.SKIPPED, "no gcc"), "skipped without leave (no gcc): core: dev.kastor.SumTest.adds"),
         (Outcome("python", "types", "", Status.FAILED), "python: types"),
     ],
 )
@@ -77,6 +77,13 @@ def test_the_last_line_names_what_failed(bad: Outcome, last: str) -> None:
     assert not judged.green
     assert judged.closing_lines()[-1] == f"kastor: the gate failed: {last}"
     assert judged.closing_lines()[-2].startswith("1 passed, 1 failed, ")
+
+
+def test_the_last_line_gives_a_reason_once() -> None:
+    cut = [outcome(test, Status.CUT, "no time") for test in ("adds", "carries")]
+    assert verdict.over(cut, []).closing_lines()[-1] == (
+        "kastor: the gate failed: cut (no time): core: dev.kastor.SumTest.adds, core: dev.kastor.SumTest.carries"
+    )
 
 
 def test_skips_with_leave_do_not_fail() -> None:
