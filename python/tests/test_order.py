@@ -96,6 +96,19 @@ def test_finds_known_statistics(groups: int, batch: int) -> None:
     assert stats.variance == pytest.approx(400 / 32, rel=0.06)
 
 
+def test_noise_takes_the_least_batch_and_memory_and_small_values() -> None:
+    noise = NoiseScaleEstimator(1, 0)
+    for _ in range(10):
+        noise.observe(2, 0.75, 0.5, 1)
+    stats = noise.stats()
+    assert stats is not None
+    assert (stats.squared_norm, stats.variance) == (0.25, 0.25)
+    with pytest.raises(ValueError, match="initial_batch must be at least 1 but is 0"):
+        NoiseScaleEstimator(0)
+    with pytest.raises(ValueError, match="smoothing must be at least 0 and below 1 but is 1"):
+        NoiseScaleEstimator(1, 1)
+
+
 def test_noise_is_observed_at_each_step_at_first_and_at_one_of_four_later() -> None:
     noise = NoiseScaleEstimator(32)
     due = []
