@@ -23,7 +23,7 @@ def check(
     monkeypatch.setenv("PYTHONPATH", str(HERE.parent / "src"))
     script = str(HERE / "scripts" / "checked.py")
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    status = main(["--batch", "16", "--steps", "20", *options, "--", sys.executable, script, way])
+    status = main(["--batch", "16", "--steps", "20", "--patience", "900", *options, "--", sys.executable, script, way])
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     printed = capfd.readouterr().out
     rows = re.findall(r"(?m)^(ok|failed|look|not seen) +(\S.*?)  +(.*)$", printed)

@@ -91,7 +91,7 @@ class Story:
                     printed = self.replicas.printed(lives)
                     raise SceneFailed(f"{lives} ended with {status} before {what}; it printed:\n{printed}")
                 if time.monotonic() > end:
-                    raise SceneFailed(f"not within {self.patience:.0f} s: {what}; {self.standing()}")
+                    raise SceneFailed(f"not within {self.patience:.0f} s (--patience): {what}; {self.standing()}")
                 self.operator.changed.wait(0.05)
 
     def standing(self) -> str:

@@ -178,12 +178,12 @@ public final class Cluster implements AutoCloseable {
   }
 
   /** Events of the job and its pods, oldest first; none of an earlier job of its name. */
-  public List<EventView> events(TrainingJob job) {
+  public List<EventView> eventsOf(TrainingJob job) {
     return events(job.getMetadata().getNamespace()).stream().filter(e -> e.concerns(job)).toList();
   }
 
   /** Events of the job itself with that reason, oldest first; none if they cannot be read. */
-  public List<EventView> events(TrainingJob job, String reason) {
+  public List<EventView> eventsOf(TrainingJob job, String reason) {
     try {
       return client
           .v1()

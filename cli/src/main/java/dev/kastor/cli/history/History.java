@@ -100,7 +100,7 @@ final class History {
         away = e.getMessage();
       }
       List<EventView> events =
-          cluster.events(job).stream().filter(e -> e.kind().equals("TrainingJob")).toList();
+          cluster.eventsOf(job).stream().filter(e -> e.kind().equals("TrainingJob")).toList();
       if (output.document()) {
         output.print(Map.of("job", view, "stretches", stretches, "events", events), out);
       } else {

@@ -136,7 +136,7 @@ public final class Reading {
   void describe(String name, Output output) {
     try (Cluster cluster = Cluster.connect(options)) {
       TrainingJob job = cluster.get(options.namespace(), name);
-      List<EventView> events = cluster.events(job);
+      List<EventView> events = cluster.eventsOf(job);
       switch (output) {
         case JSON, YAML ->
             output.print(

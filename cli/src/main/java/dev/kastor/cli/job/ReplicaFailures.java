@@ -32,7 +32,7 @@ final class ReplicaFailures {
     requests--;
     String name = job.getMetadata().getName();
     List<String> lines = new ArrayList<>();
-    for (EventView event : cluster.events(job, REASON)) {
+    for (EventView event : cluster.eventsOf(job, REASON)) {
       if (told.add(event.message())) {
         lines.add(event.message());
       }
