@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
 import sys
 import time
+from collections import Counter
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +17,7 @@ import pytest
 
 from kastor.checkpoint import Block, Checkpoint, CheckpointFolder
 from kastor.errors import CheckpointError
-from kastor.tree import TreeError, flatten, unflatten
+from kastor.tree import TreeError, flatten, places, unflatten
 
 
 def state(step: int, size: int = 1000) -> Checkpoint:
@@ -140,10 +143,17 @@ def test_survives_a_kill_while_it_saves(tmp_path: Path) -> None:
         assert set(bytes(found.blocks[0].data)) == {found.form % 256}
 
 
-def test_trees_come_back_as_they_were() -> None:
-    class Leaf:
-        pass
+class Leaf:
+    """Leaf of a tree."""
 
+
+class Verdict(Enum):
+    """Value of a kind that no tree holds."""
+
+    YES = "yes"
+
+
+def test_trees_come_back_as_they_were() -> None:
     a, b = Leaf(), Leaf()
     tree = {
         "m": {"w": a},
@@ -151,14 +161,87 @@ def test_trees_come_back_as_they_were() -> None:
         "inf": float("-inf"),
         "t": ("x",),
         "n": np.float64(0.1),
+        "i": np.int64(7),
+        "c": Counter({3: 2}),
         "e": {},
     }
     form, leaves = flatten(tree, Leaf)
     assert leaves == [a, b]
+    assert json.loads(json.dumps(form, allow_nan=False)) == form
     back = unflatten(form, leaves)
-    assert back == {**tree, "n": 0.1}
+    assert back == {**tree, "n": 0.1, "i": 7}
     assert isinstance(back["t"], tuple)
-    with pytest.raises(TreeError, match=r"state\.f holds a builtins\.function"):
-        flatten({"f": lambda: 0}, Leaf)
-    with pytest.raises(TreeError):
+    assert [type(back[name]) for name in ("n", "i", "c", "e")] == [float, int, Counter, dict]
+    with pytest.raises(TreeError, match="it is not a tree: IndexError"):
         unflatten({"x": 2}, leaves)
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        (
+            {"f": lambda: 0},
+            "state.f holds a builtins.function, which can neither be sent to another replica nor saved. Let"
+            " state_dict() return tensors, numbers, texts, lists and dicts alone.",
+        ),
+        ({"a": [0, {"b": (1, object())}]}, "state.a[1].b[1] holds a builtins.object, which"),
+        ({"a": {(1, object()): 2}}, "state.a key[1] holds a builtins.object, which"),
+        ([np.zeros(2)], "state[0] holds a numpy.ndarray, which"),
+        ([np.datetime64(1, "D")], "state[0] holds a datetime.date, which"),
+        ({"e": Verdict.YES}, "state.e holds an enum"),
+    ],
+)
+def test_what_no_tree_can_hold_is_named_by_its_place(tree: object, message: str) -> None:
+    with pytest.raises(TreeError) as e:
+        flatten(tree, Leaf)
+    assert str(e.value).startswith(message)
+
+
+def test_places_name_leaves_and_values() -> None:
+    tree = {
+        "parts": {"model": {"0.weight": Leaf()}, "optimizer": {"groups": [{"lr": 0.1}, {"lr": float("inf")}]}},
+        "pair": (Leaf(), 3),
+        "seen": Counter({"a": 1}),
+        "none": {},
+    }
+    leaves, values = places(flatten(tree, Leaf)[0])
+    assert leaves == ["parts.model.0.weight", "pair.0"]
+    assert values == {
+        "parts.optimizer.groups.0.lr": 0.1,
+        "parts.optimizer.groups.1.lr": "inf",
+        "pair.1": 3,
+        "seen.a": 1,
+    }
+
+
+def test_a_file_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    own = folder(tmp_path)
+    own.save(state(2, 20))
+    file = tmp_path / "step-2.kpt"
+    whole = file.read_bytes()
+    at = whole.index(b"{")
+    for damaged, message in (
+        (b"", "it is not a checkpoint"),
+        (b"KASTORP2" + whole[8:], "it is not a checkpoint"),
+        (whole[: at + 5], "its header is damaged"),
+        (whole[: at + 5] + b"#" + whole[at + 6 :], "its header is damaged"),
+        (whole[:-1], "it is cut short"),
+        (whole[:-1] + b"#", "a tensor is damaged"),
+    ):
+        file.write_bytes(damaged)
+        with pytest.raises(CheckpointError) as e:
+            own.load(2)
+        assert str(e.value) == f"Checkpoint {file} is unusable: {message}."
+    file.write_bytes(whole)
+    file.rename(tmp_path / "step-3.kpt")
+    with pytest.raises(CheckpointError, match="it holds step 2"):
+        own.load(3)
+
+
+def test_keeps_one_at_least(tmp_path: Path) -> None:
+    own = folder(tmp_path, keep=1)
+    own.save(state(1))
+    own.save(state(2))
+    assert own.steps() == [2]
+    with pytest.raises(ValueError, match="keep_last must be at least 1 but is 0"):
+        folder(tmp_path, keep=0)
