@@ -39,14 +39,12 @@ def test_tells_how_it_ended(cluster: Cluster, how: str, status: int, kind: str, 
 def test_a_replica_whose_gradient_alone_is_not_finite_ends_and_the_others_train_on(
     cluster: Cluster, observed: int
 ) -> None:
-    # Of steps whose noise is not observed, the norms of all replicas are measured when the step is taken again.
     cluster.start("a", "b", script="endings.py", how="one replica diverges", observed_each_step=observed, fork=False)
     cluster.operator.want(["a", "b"], 16)
     assert cluster.ends("b") == 1, cluster.logs()
     outcome = cluster.outcome("b")
     assert outcome["kind"] == "FAILED"
     assert "The gradient of this replica is not finite at step 10, that of the other 1" in outcome["message"]
-    assert ("taken again: its gradient is not finite" in cluster.log("a")) == (observed == 0)
     cluster.operator.want(["a"], 32)
     assert cluster.ends("a") == 0, cluster.logs()
     assert cluster.outcome("a")["message"].startswith("completed 100 steps")

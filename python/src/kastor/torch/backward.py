@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 
@@ -23,9 +22,6 @@ class BackwardReducer:
     the mean over the members of what the pass added. Gradients stay until the script clears them. What an optimizer's
     parameters got since is asked for after :meth:`select`. One thread uses it.
     """
-
-    measures = True
-    """Whether the squared norms are asked for at the end of a step."""
 
     def __init__(self, of: Sequence[Sequence[torch.nn.Parameter]]) -> None:
         """Takes the parameters of each optimizer.
@@ -103,11 +99,6 @@ class BackwardReducer:
     def squared_norm(self) -> float:
         """Squared norm of the gradients of the chosen optimizer, before the script clips or unscales them."""
         return self._mean_squared[self._selected]
-
-    @property
-    def finite(self) -> bool:
-        """Whether the mean gradient of the chosen optimizer is finite."""
-        return math.isfinite(self.squared_norm())
 
     @property
     def kept(self) -> list[torch.Tensor]:

@@ -16,6 +16,8 @@ from kastor.torch.group import BrokenGroupError, Group, Pending
 _BUCKET_BYTES = 25_000_000
 # A single-precision norm of a million values was off by 1e-4.
 _NORM_VALUES = 65_536
+NOT_MEASURED = -1.0
+"""What stands for the squared norm of a gradient that was not measured."""
 
 
 class Bucket:
@@ -63,7 +65,8 @@ class Reducer:
         self._squared: list[torch.Tensor] = []
         self._mean_squared: list[torch.Tensor] = []
         self._keep = self._discards = False
-        self.measures = self.finite = True
+        self._measures = True
+        self._checked: list[torch.Tensor] = []
         self.kept: list[torch.Tensor] = []
         self._next = 0
         self._first = self._last = True
@@ -128,14 +131,14 @@ class Reducer:
                 members exchange what they would, and no gradient comes of it.
         """
         self._group, self._passes, self._keep, self._discards = group, passes, keep, instead is not None
-        self.measures = measures
+        self._measures = measures
         for hook in self._strangers:
             hook.remove()
         self._strangers = [_hooked(p, self._ready) for p in instead or () if id(p) not in self._of]
         self._first, self._last = pass_number == 0, pass_number == passes - 1
         if self._first:
             self._squared, self._mean_squared, self.kept, self.error = [], [], [], None
-            self.finite = True
+            self._checked = []
         for bucket in self._buckets:
             bucket.missing = len(bucket.parameters)
             for p in bucket.parameters:
@@ -155,8 +158,14 @@ class Reducer:
             bucket.renew()
 
     def squared_norms(self) -> float:
-        """Sum over this replica's passes of the squared norm of the pass's gradient."""
-        return _total(self._squared)
+        """Sum over this replica's passes of the squared norm of the pass's gradient; not finite where one is not.
+
+        Of a step that is not measured, :data:`NOT_MEASURED`, or NaN where this replica's gradient is not finite: the
+        mean is finite where those of all replicas are.
+        """
+        if self._measures:
+            return _total(self._squared)
+        return NOT_MEASURED if all(math.isfinite(each) for each in self._checked) else math.nan
 
     def squared_norm(self) -> float:
         """Squared norm of the mean gradient over passes and members, before the script clips or unscales it."""
@@ -203,7 +212,7 @@ class Reducer:
             bucket.used.zero_()
         if there:
             gradients = [grad for _, grad in there]
-            if self.measures:
+            if self._measures:
                 self._squared.append(squared_norm(gradients))
             self._add([view for view, _ in there], gradients)
         if len(there) == len(pairs):
@@ -214,6 +223,9 @@ class Reducer:
         if not self._last:
             # The script may read what this pass gave, as for a log; the next one begins without it.
             return
+        if not self._measures:
+            # Here, as what was written just now is read faster than what came from others.
+            self._checked.append(bucket.gradients.sum(dtype=torch.promote_types(bucket.flat.dtype, torch.float32)))
         for p in bucket.parameters:
             p.grad = None
         if self._group is not None and self.error is None:
@@ -259,13 +271,9 @@ class Reducer:
 
     def _finish(self, bucket: Bucket) -> None:
         """Hands the mean gradient out."""
-        if self.measures:
+        if self._measures:
             # Not by dot(), whose result depends on the number of threads: replicas have the same to the bit.
-            checked = squared_norm(list(bucket.gradients.split(_NORM_VALUES)))
-            self._mean_squared.append(checked)
-        else:
-            checked = bucket.gradients.sum(dtype=torch.promote_types(bucket.gradients.dtype, torch.float32))
-        self.finite = self.finite and math.isfinite(checked)
+            self._mean_squared.append(squared_norm(list(bucket.gradients.split(_NORM_VALUES))))
         if self._keep:
             self.kept.append(bucket.gradients.clone())
         for p, view, count in zip(bucket.parameters, bucket.views, bucket.used.tolist(), strict=True):

@@ -25,14 +25,12 @@ from kastor.torch.join import DIFFERENT
 from kastor.torch.members import Members
 from kastor.torch.pod import Pod
 from kastor.torch.rates import rule_for
-from kastor.torch.reducer import Reducer, squared_distance
+from kastor.torch.reducer import NOT_MEASURED, Reducer, squared_distance
 from kastor.torch.state import Counters, Stateful, TrainingState
 from kastor.torch.statistics import BatchStatistics
 from kastor.torch.trained import FixedGroups, Trained
 
 log = logging.getLogger("kastor")
-
-_NOT_MEASURED = -1.0
 
 R = TypeVar("R")
 
@@ -273,10 +271,9 @@ class Training:
         return take
 
     def _measures(self) -> bool:
-        """Whether the norms of this step are measured: for the noise, or to see whose gradient is not finite."""
+        """Whether this step observes the noise."""
         assert self.members.state is not None
-        due = self.members.state.noise.of(self._number).is_due(self.counters.step)
-        return self.pod is not None and (due or self.step.repeats_not_finite)
+        return self.pod is not None and self.members.state.noise.of(self._number).is_due(self.counters.step)
 
     def _take_share(self, pass_number: int) -> Take:
         members = self.members
@@ -431,14 +428,13 @@ class Training:
             self.trained.look()
         newer = self.members.newer()
         known = newer.generation if newer else group.generation
-        squares = self.reducer.squared_norms() if self.reducer.measures else _NOT_MEASURED
         loss = sum(self._losses) / len(self._losses) if self._losses else math.nan
         self._losses = []
         # First, as it is where members that are at different places of the script find out.
         row = group.send_row(
             Kind.STEP,
             [
-                *(counters.place, known, loss, squares),
+                *(counters.place, known, loss, self.reducer.squared_norms()),
                 *(step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF),
                 step.pass_seconds / plan.passes,
                 *(self.trained.signature, self.trained.changed),
@@ -482,7 +478,7 @@ class Training:
         if groups > 1:
             # A gradient from before is older than one step when a single group returns.
             self._previous.clear()
-        if any(row[3] == _NOT_MEASURED for row in rows):
+        if any(row[3] == NOT_MEASURED for row in rows):
             return
         squared_norm = self.reducer.squared_norm() * unscale**2
         if groups > 1:
@@ -516,7 +512,7 @@ class Training:
 
     def _require_finite(self, group: Group, rows: list[list[float]], finite: bool) -> None:
         unfit = [rank for rank in range(group.size) if not math.isfinite(rows[rank][3])]
-        if not unfit and finite and self.reducer.finite:
+        if not unfit and finite and math.isfinite(self.reducer.squared_norm()):
             return
         if 0 < len(unfit) < group.size:
             if group.rank in unfit:

@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -144,15 +145,15 @@ final class RestartScenario {
     until(
         "the one that gains has a node or more, the other one GPU at the most",
         () -> jobs.running(SCALES).size() >= MOST / 2 && jobs.allocated(SLOWS) <= 1);
-    double begun = rounds();
+    AtomicReference<Double> begun = new AtomicReference<>(rounds());
     until(
-        "so it is for %d rounds".formatted(ROUNDS),
+        "so it is for %d rounds on end".formatted(ROUNDS),
         () -> {
-          assertThat(jobs.allocated(SCALES)).isGreaterThanOrEqualTo(MOST / 2);
-          assertThat(jobs.allocated(SLOWS))
-              .as("its steps are longer with more")
-              .isLessThanOrEqualTo(1);
-          return rounds() >= begun + ROUNDS;
+          // Steps that a busy machine delays may mislead a round, and the next ones mend it.
+          if (jobs.allocated(SCALES) < MOST / 2 || jobs.allocated(SLOWS) > 1) {
+            begun.set(rounds());
+          }
+          return rounds() >= begun.get() + ROUNDS;
         });
     Progress.say(
         "%s: %d replicas, %s: %d replicas"

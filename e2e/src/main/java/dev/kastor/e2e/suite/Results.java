@@ -13,9 +13,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestTag;
 import org.junit.platform.launcher.TestExecutionListener;
@@ -33,6 +36,7 @@ final class Results implements TestExecutionListener {
   static final String NEVER_RETRIED = "never-retried";
 
   private static final double MILLIS = 1e3;
+  private static final int MOST_CAUSES = 4;
 
   private final Path logs;
   private final BooleanSupplier violated;
@@ -94,7 +98,7 @@ final class Results implements TestExecutionListener {
     if (Choice.scenario(test.getUniqueId()).isEmpty()) {
       return;
     }
-    String reason = result.getThrowable().map(String::valueOf).orElse("");
+    String reason = result.getThrowable().map(Results::reason).orElse("");
     boolean retry =
         (!tags(test).contains(NEVER_RETRIED)
                 || result.getThrowable().filter(WaitTimeout::alone).isPresent())
@@ -118,6 +122,14 @@ final class Results implements TestExecutionListener {
           "scenarios.tsv",
           "%s\t%.1f".formatted(test.getDisplayName(), time(test).toMillis() / MILLIS));
     }
+  }
+
+  /** What failed and its causes: a client of Kubernetes says in the cause alone what went wrong. */
+  private static String reason(Throwable failed) {
+    return Stream.<Throwable>iterate(failed, Objects::nonNull, Throwable::getCause)
+        .limit(MOST_CAUSES)
+        .map(String::valueOf)
+        .collect(Collectors.joining(", caused by "));
   }
 
   private void note(TestIdentifier test, Outcome outcome, String reason, boolean retry) {

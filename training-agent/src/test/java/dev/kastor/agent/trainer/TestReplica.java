@@ -4,9 +4,9 @@ import dev.kastor.agent.membership.LocalReplica;
 import dev.kastor.agent.membership.MembershipClient;
 import dev.kastor.agent.operator.FakeOperator;
 import dev.kastor.agent.operator.OperatorConnection;
+import dev.kastor.agent.ring.Crew;
 import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.ring.RingKey;
-import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
@@ -102,7 +102,7 @@ final class TestReplica {
       Path token = Files.writeString(folder.resolve(pod + ".token"), FakeOperator.token(pod));
       RingKey key = new RingKey(JOB.toString(), new byte[RingKey.MIN_BYTES], RingCipher.AES_GCM);
       InetAddress loopback = InetAddress.getLoopbackAddress();
-      try (RingListener listener = RingListener.open(key, RingLimits.DEFAULT, loopback);
+      try (RingListener listener = RingListener.open(key, Crew.LIMITS, loopback);
           OperatorConnection connection =
               new OperatorConnection(operator.uri(), JOB, token, operator.certificate().caFile());
           MembershipClient memberships =
@@ -117,7 +117,7 @@ final class TestReplica {
                       JOB.toString(),
                       pod,
                       listener,
-                      RingLimits.DEFAULT,
+                      Crew.LIMITS,
                       memberships,
                       telemetry,
                       new CheckpointStore(
