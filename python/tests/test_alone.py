@@ -396,6 +396,7 @@ def test_the_best_of_a_metric_is_part_of_the_state(tmp_path: Path) -> None:
         job.is_best(a=1, b=2)
 
 
+@pytest.mark.slow
 def test_a_process_that_imports_the_script_is_no_replica(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

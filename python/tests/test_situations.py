@@ -19,6 +19,7 @@ import kastor.torch as kastor  # noqa: E402
 situations: Any = importlib.import_module("situations")
 
 
+@pytest.mark.slow
 @pytest.mark.never_retried
 @pytest.mark.parametrize("name", situations.SITUATIONS)
 def test_one_replica_trains_as_plain_pytorch_to_the_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -309,6 +309,7 @@ def test_a_group_whose_member_goes_is_broken_for_the_others(threads: Threads) ->
     assert threads.run(2, member) == [True, True]
 
 
+@pytest.mark.slow
 def test_a_forked_worker_outlives_a_broken_group_that_is_garbage() -> None:
     script = """
 import gc, os, signal, sys

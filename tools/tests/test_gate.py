@@ -148,6 +148,7 @@ def test_a_part_waits_for_what_it_is_made_of(tmp_path: pathlib.Path) -> None:
     assert said.index("tests: begins") > said.index(next(line for line in said if line.startswith("build: done")))
 
 
+@pytest.mark.slow
 def test_a_late_gate_leaves_nightly_parts_to_the_next_one(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
