@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kastor.protocol import GradientStats
 
 DEFAULT_SMOOTHING = 0.995
-"""Decay of the averages per step at the initial batch: a memory of some 200 steps."""
+"""Decay of the averages per observation at the initial batch: a memory of some 200 of them."""
 
 _LEAST_OBSERVATIONS = 10
 _OBSERVED_EACH_STEP, _STEPS_AN_OBSERVATION = 400, 4

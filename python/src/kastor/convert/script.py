@@ -314,7 +314,7 @@ class _Conversion:
             if not isinstance(node, ast.If):
                 continue
             inside = site.outer in code.around(node)
-            known = set(code.shared(node)) | (counted if inside else set())
+            known = code.shared(node) | (counted if inside else set())
             if inside or (site.names and code.scope(node) is code.scope(site.loop)):
                 known |= epoch
             for name in sorted(names_in(node.test) & known):
