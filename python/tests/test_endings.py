@@ -47,7 +47,9 @@ def test_a_replica_whose_gradient_alone_is_not_finite_ends_and_the_others_train_
     assert "The gradient of this replica is not finite at step 10, that of the other 1" in outcome["message"]
     cluster.operator.want(["a"], 32)
     assert cluster.ends("a") == 0, cluster.logs()
-    assert cluster.outcome("a")["message"].startswith("completed 100 steps")
+    # Until the operator has heard of it, the one that is left takes steps of half the batch.
+    assert cluster.outcome("a")["message"].startswith("completed 10")
+    assert cluster.outcome("a")["lostOrRepeatedExamples"] == 0
 
 
 @pytest.mark.never_retried
