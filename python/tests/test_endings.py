@@ -48,7 +48,7 @@ def test_a_replica_whose_gradient_alone_is_not_finite_ends_and_the_others_train_
     cluster.operator.want(["a"], 32)
     assert cluster.ends("a") == 0, cluster.logs()
     # Until the operator has heard of it, the one that is left takes steps of half the batch.
-    assert cluster.outcome("a")["message"].startswith("completed 10")
+    assert cluster.outcome("a")["kind"] == "COMPLETED"
     assert cluster.outcome("a")["lostOrRepeatedExamples"] == 0
 
 
