@@ -181,7 +181,7 @@ def test_what_a_replica_counts_on_its_own_is_named() -> None:
     )
     seen = "is what this replica has seen since its own start. Ask job.step, job.epoch_progress or job.is_best(...)"
     assert notes == [
-        "7: number is 0 in the first loop of a replica that joins. Ask job.epoch",
+        "7: number is that of the first epoch where a replica joins later. Ask job.epoch",
         f"11: best {seen}",
         f"18: seen {seen}",
     ]

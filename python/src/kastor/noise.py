@@ -29,7 +29,7 @@ class NoiseScaleEstimator:
 
         |G|^2 ~ a . b        V/M0 ~ |a - b|^2 / (M0 (1/M_a + 1/M_b))
 
-    Both are averaged over steps with decay ``smoothing^(M/M0)``, corrected for their start at zero;
+    Both are averaged over observations with decay ``smoothing^(M/M0)``, corrected for their start at zero;
     only the averages are divided, as a ratio of noisy estimates would be biased. All replicas that
     observe the same values hold the same state to the bit.
     """

@@ -319,7 +319,7 @@ class _Conversion:
                 known |= epoch
             for name in sorted(names_in(node.test) & known):
                 if name in epoch:
-                    self._note(node, f"{name} is 0 in the first loop of a replica that joins. Ask {job}.epoch")
+                    self._note(node, f"{name} is that of the first epoch where a replica joins later. Ask {job}.epoch")
                 else:
                     self._note(
                         node,

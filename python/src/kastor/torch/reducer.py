@@ -17,7 +17,7 @@ _BUCKET_BYTES = 25_000_000
 # A single-precision norm of a million values was off by 1e-4.
 _NORM_VALUES = 65_536
 NOT_MEASURED = -1.0
-"""What stands for the squared norm of a gradient that was not measured."""
+"""Value in place of the squared norm of a gradient that was not measured."""
 
 
 class Bucket:

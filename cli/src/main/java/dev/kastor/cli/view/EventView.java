@@ -86,8 +86,8 @@ public record EventView(
   }
 
   /**
-   * Whether it is about the job or a pod of it, also one that is gone. An event from before the job
-   * was made is about an earlier job of its name.
+   * True for an event of the job or of a pod of it, also of a pod that is gone. An event from before
+   * the job was made is about an earlier job of its name.
    */
   public boolean concerns(TrainingJob job) {
     return concerns(job.getMetadata().getName())
@@ -96,7 +96,7 @@ public record EventView(
             .isEmpty();
   }
 
-  /** Whether it is about a job of that name or a pod of one, also one that is gone. */
+  /** True for an event of any job of that name, or of a pod of one, also of a pod that is gone. */
   public boolean concerns(String job) {
     return switch (kind) {
       case "TrainingJob" -> object.equals(job);

@@ -124,7 +124,7 @@ final class Results implements TestExecutionListener {
     }
   }
 
-  /** What failed and its causes: a client of Kubernetes says in the cause alone what went wrong. */
+  /** Failure and its causes: a client of Kubernetes names the fault in the cause alone. */
   private static String reason(Throwable failed) {
     return Stream.<Throwable>iterate(failed, Objects::nonNull, Throwable::getCause)
         .limit(MOST_CAUSES)

@@ -58,7 +58,7 @@ final class ExplanationsTest {
     assertThat(why(List.of(pinned), 0, Allocation.on("n0", 2)).code()).isEqualTo("Pinned");
   }
 
-  /** From 4 to 1, of a job that may have 8, or after somebody set its maximum to 2. */
+  /** From 4 to 1, of a job that may have 8, or whose maximum was set to 2. */
   @ParameterizedTest
   @CsvSource({
     "8, false, It gained too little from the GPUs that it gave back.",

@@ -114,7 +114,7 @@ final class RoomTest {
   }
 
   @Test
-  void aNodeThatSomebodyCannotLeaveIsNotEmptied() {
+  void aNodeWithSlotsThatCannotMoveIsNotEmptied() {
     Packing packing = packing(100, node("n0", 4), node("n1", 4), node("n2", 2));
     packing.fix(Allocation.on("n0", 1));
     int a = runs(packing, "n1", 0.5);
