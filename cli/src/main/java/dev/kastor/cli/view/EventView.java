@@ -86,8 +86,8 @@ public record EventView(
   }
 
   /**
-   * True for an event of the job or of a pod of it, also of a pod that is gone. An event from before
-   * the job was made is about an earlier job of its name.
+   * True for an event of the job or of a pod of it, also of a pod that is gone. An event from
+   * before the job was made is about an earlier job of its name.
    */
   public boolean concerns(TrainingJob job) {
     return concerns(job.getMetadata().getName())
