@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from kastor.protocol import Action, BatchPlan, Cause, Member, Membership  # noqa
 from kastor.starting import Source  # noqa: E402
 from kastor.store import StoreClient, StoreServer  # noqa: E402
 from kastor.torch.backward import BackwardReducer  # noqa: E402
-from kastor.torch.group import BrokenGroupError, Group, Kind  # noqa: E402
+from kastor.torch.group import BrokenGroupError, Group, Kind, Rows  # noqa: E402
 from kastor.torch.join import History, agree  # noqa: E402
 from kastor.torch.reducer import Reducer, squared_distance  # noqa: E402
 from kastor.torch.state import Counters, TrainingState  # noqa: E402
@@ -135,6 +136,49 @@ def test_gradient_is_the_mean_over_passes_and_members(threads: Threads, bucket: 
 
     assert squares_0 == pytest.approx(squares(0), rel=1e-6)
     assert squares_1 == pytest.approx(squares(1), rel=1e-6)
+
+
+@pytest.mark.never_retried
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_the_last_gradients_and_the_row_of_a_step_are_one_message(threads: Threads, dtype: Any) -> None:
+    layers = [[torch.nn.Linear(3, 2).to(dtype) for _ in range(2)] for _ in range(3)]
+
+    def values(rank: int, step: int) -> list[float]:
+        return [2.0**40 + rank, -1 / 3, 1e-300, math.inf, -0.0, float(step)]
+
+    def member(group: Group) -> tuple[list[Any], int]:
+        first, second = layers[group.rank]
+        # A bucket a parameter.
+        reducer = Reducer([*first.parameters(), *second.parameters()], 1)
+        start = group.start
+        sent: list[Rows] = []
+        found: list[Any] = []
+        messages: list[int] = []
+
+        def counted(*arguments: Any) -> Any:
+            messages.append(1)
+            return start(*arguments)
+
+        def send() -> None:
+            sent.append(reducer.send_row(group, Kind.STEP, values(group.rank, len(sent))))
+
+        group.start = counted  # type: ignore[method-assign, assignment]
+        reducer.on_computed = send
+        for step in range(3):
+            reducer.begin(group, 0, 1)
+            x = torch.full((1, 3), float(group.rank + step), dtype=dtype)
+            (first(x) + second(x)).sum().backward()
+            assert reducer.error is None
+            weight = first.weight.grad
+            assert weight is not None
+            found.append((sent[step].wait(), weight.unique().tolist()))
+        return found, len(messages)
+
+    for found, messages in threads.run(3, member):
+        for step, (rows, gradient) in enumerate(found):
+            assert str(rows) == str([values(rank, step) for rank in range(3)])
+            assert gradient == pytest.approx([1 + step], rel=4 * torch.finfo(dtype).eps)
+        assert messages == 3 * 4
 
 
 @pytest.mark.never_retried

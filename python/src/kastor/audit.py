@@ -19,10 +19,9 @@ def mix(values: UInt64s) -> UInt64s:
 
     Finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014, section 4, variant 13 of Stafford).
     """
-    with np.errstate(over="ignore"):
-        z = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+    z = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,9 @@ class AuditDigest:
     @staticmethod
     def of(first_position: int, examples: NDArray[Any]) -> AuditDigest:
         """Digest of examples ``[n]`` at the positions from ``first_position`` on."""
-        with np.errstate(over="ignore"):
-            positions = np.arange(first_position, first_position + len(examples), dtype=np.uint64)
-            pairs = mix(mix(positions + GAMMA) + (examples.astype(np.uint64) + np.uint64(1)) * GAMMA)
-            return AuditDigest(len(examples), int(np.add.reduce(pairs, dtype=np.uint64)))
+        positions = np.arange(first_position, first_position + len(examples), dtype=np.uint64)
+        pairs = mix(mix(positions + GAMMA) + (examples.astype(np.uint64) + np.uint64(1)) * GAMMA)
+        return AuditDigest(len(examples), int(np.add.reduce(pairs, dtype=np.uint64)))
 
     def __add__(self, other: AuditDigest) -> AuditDigest:
         return AuditDigest(self.count + other.count, (self.sum + other.sum) & _MASK)

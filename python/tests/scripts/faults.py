@@ -24,9 +24,9 @@ def install(job):
     """Places the points that are inside of the client."""
     send_row, wait, send = group.Group.send_row, group.Rows.wait, group.Group.send
 
-    def faulty_send_row(self, kind, values):
+    def faulty_send_row(self, kind, values, along=None):
         at(f"before {kind.name}", job.step)
-        return send_row(self, kind, values)
+        return send_row(self, kind, values, along)
 
     def faulty_wait(self):
         found = wait(self)

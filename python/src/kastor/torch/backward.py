@@ -9,7 +9,7 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from kastor.errors import UsageError
-from kastor.torch.group import BrokenGroupError, Group, Kind
+from kastor.torch.group import BrokenGroupError, Group, Kind, Rows
 from kastor.torch.reducer import Bucket, grouped, squared_norm
 
 
@@ -90,6 +90,14 @@ class BackwardReducer:
     def has_reached(self, optimizer: int) -> bool:
         """Whether a backward pass of this turn reached parameters of an optimizer."""
         return optimizer in self._reached
+
+    def send_row(self, group: Group, kind: Kind, values: Sequence[float]) -> Rows:
+        """Sends a row to all members.
+
+        Raises:
+            BrokenGroupError: if the group is closed.
+        """
+        return group.send_row(kind, values)
 
     def squared_norms(self) -> float:
         """Squared norm of what this replica added to the gradients of the chosen optimizer."""

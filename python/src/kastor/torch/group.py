@@ -35,6 +35,7 @@ Backend = Any
 _LONGEST_WAIT = timedelta(minutes=60)
 _LOOK_SECONDS = 1.0
 _ROW = 16
+_ROW_BYTES = 8 * _ROW
 
 # A group that broke may be garbage that is not collected yet. A forked child, such as a worker of a DataLoader, would
 # abort where it collects it: it has not the threads that a backend of gloo joins at its end.
@@ -65,10 +66,11 @@ class Pending(Protocol):
 
 
 class Rows:
-    """Rows of all members, under way."""
+    """Rows of all members, under way; ``pending`` is their exchange."""
 
     def __init__(self, kind: Kind, length: int, table: torch.Tensor, pending: Pending | None) -> None:
-        self.kind, self._length, self._table, self._pending = kind, length, table, pending
+        """Takes a table ``[members, 16]`` of doubles, or one of their bytes, each of which is a number."""
+        self.kind, self._length, self._table, self.pending = kind, length, table, pending
 
     def wait(self) -> list[list[float]]:
         """Values of each member, in rank order.
@@ -76,9 +78,12 @@ class Rows:
         Raises:
             BrokenGroupError: if the exchange failed, or the members do not speak of the same.
         """
-        if self._pending is not None:
-            self._pending.wait()
-        rows: list[list[float]] = self._table.tolist()
+        if self.pending is not None:
+            self.pending.wait()
+        table = self._table
+        if table.shape[1] > _ROW:
+            table = table.to(torch.uint8).view(torch.float64)
+        rows: list[list[float]] = table.tolist()
         if any(row[0] != self.kind for row in rows):
             names = ", ".join(Kind(int(row[0])).name if row[0] in list(Kind) else "?" for row in rows)
             raise BrokenGroupError(f"members are at different places of the script ({names})")
@@ -281,15 +286,35 @@ class Group:
         """Values of each member, as of :meth:`send_row`."""
         return self.send_row(kind, values).wait()
 
-    def send_row(self, kind: Kind, values: Sequence[float]) -> Rows:
-        """Sends a row to all members, and takes theirs."""
+    @property
+    def row_room(self) -> int:
+        """Values that a tensor of gradients needs at its end for rows to go along; 0 where they cannot."""
+        return self.size * _ROW_BYTES if isinstance(self._sums, _GlooSum) else 0
+
+    def send_row(self, kind: Kind, values: Sequence[float], along: torch.Tensor | None = None) -> Rows:
+        """Sends a row to all members, and takes theirs.
+
+        Args:
+            kind: of the row; the same on all members.
+            values: of the row.
+            along: flat tensor of gradients to sum in the same message, with :attr:`row_room` at its end.
+
+        Raises:
+            BrokenGroupError: if the group is closed.
+        """
         if len(values) > _ROW - 1:
             raise ValueError(f"a row has at most {_ROW - 1} values but {len(values)} are given")
         own = [float(kind), *values, *([0.0] * (_ROW - 1 - len(values)))]
         # The sum of tables with one row each is the table of all rows: one message less than to gather them.
-        table = torch.zeros(self.size, _ROW, dtype=torch.float64)
-        table[self.rank] = torch.tensor(own, dtype=torch.float64)
-        return Rows(kind, len(values), table, self.sum(table) if self.size > 1 else None)
+        if along is None:
+            nothing = [0.0] * _ROW
+            rows = [own if rank == self.rank else nothing for rank in range(self.size)]
+            table = torch.tensor(rows, dtype=torch.float64)
+            return Rows(kind, len(values), table, self.sum(table) if self.size > 1 else None)
+        # Any type of gradients holds bytes exactly.
+        table = along[-self.row_room :].view(self.size, _ROW_BYTES).zero_()
+        table[self.rank] = torch.tensor(own, dtype=torch.float64).view(torch.uint8)
+        return Rows(kind, len(values), table, self.sum_async(along))
 
     def send(self, tensors: Iterator[torch.Tensor], to: int) -> None:
         """Sends tensors in host memory to a member, which must know their types and shapes."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 from torch.utils.hooks import RemovableHandle
 
 from kastor.errors import UsageError
-from kastor.torch.group import BrokenGroupError, Group, Pending
+from kastor.torch.group import BrokenGroupError, Group, Kind, Pending, Rows
 
 _BUCKET_BYTES = 25_000_000
 # A single-precision norm of a million values was off by 1e-4.
@@ -24,25 +24,27 @@ class Bucket:
     """Parameters of one type and device whose gradients are exchanged as one flat tensor.
 
     Behind the gradients there is one number a parameter, above 0 where any member has a gradient for
-    it: a parameter that nobody used keeps no gradient, so that the optimizer leaves it alone.
+    it: a parameter that nobody used keeps no gradient, so that the optimizer leaves it alone. Behind these is room for
+    rows that go along.
     """
 
     def __init__(self, parameters: list[torch.nn.Parameter]) -> None:
         self.parameters = parameters
         self.size = sum(p.numel() for p in parameters)
-        self.missing = 0
+        self.missing = self.room = 0
         self.renew()
 
     def renew(self) -> None:
         """Takes new memory."""
         first = self.parameters[0]
-        self.flat = torch.zeros(self.size + len(self.parameters), dtype=first.dtype, device=first.device)
+        values = self.size + len(self.parameters)
+        self.flat = torch.zeros(values + self.room, dtype=first.dtype, device=first.device)
         self.views: list[torch.Tensor] = []
         at = 0
         for p in self.parameters:
             self.views.append(self.flat[at : at + p.numel()].view_as(p))
             at += p.numel()
-        self.gradients, self.used = self.flat[: self.size], self.flat[self.size :]
+        self.gradients, self.used = self.flat[: self.size], self.flat[self.size : values]
 
 
 class Reducer:
@@ -50,8 +52,9 @@ class Reducer:
 
     Each parameter has a hook. When all gradients of a bucket are there, their squared norm is taken
     (per tensor, summed in double precision), they are added to the bucket, and in the last pass the bucket is summed
-    over the members. At the end of that backward ``grad`` of each parameter is its mean over passes
-    and members; after the passes before it is what that pass gave. One thread uses it.
+    over the members. The last bucket waits for the row of the step that ``on_computed`` may send, and goes with it. At
+    the end of that backward ``grad`` of each parameter is its mean over passes and members; after the passes before it
+    is what that pass gave. One thread uses it.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], bucket_bytes: int = _BUCKET_BYTES) -> None:
@@ -62,6 +65,7 @@ class Reducer:
         self._group: Group | None = None
         self._seen: set[int] = set()
         self._pending: list[Pending] = []
+        self._unsent: Bucket | None = None
         self._squared: list[torch.Tensor] = []
         self._mean_squared: list[torch.Tensor] = []
         self._keep = self._discards = False
@@ -139,12 +143,13 @@ class Reducer:
         if self._first:
             self._squared, self._mean_squared, self.kept, self.error = [], [], [], None
             self._checked = []
+            self._make_room(group.row_room if group is not None else 0)
         for bucket in self._buckets:
             bucket.missing = len(bucket.parameters)
             for p in bucket.parameters:
                 p.grad = None
         self._seen.clear()
-        self._pending = []
+        self._pending, self._unsent = [], None
         self._next = 0
         self._in_pass, self._began, self.done = True, False, False
 
@@ -156,6 +161,20 @@ class Reducer:
         """Takes new memory, as exchanges that were given up may still write into the old."""
         for bucket in self._buckets:
             bucket.renew()
+
+    def send_row(self, group: Group, kind: Kind, values: Sequence[float]) -> Rows:
+        """Sends a row to all members, in one message with the last gradients where these wait for it.
+
+        Raises:
+            BrokenGroupError: if the group is closed.
+        """
+        bucket, self._unsent = self._unsent, None
+        if bucket is None or self.error is not None:
+            return group.send_row(kind, values)
+        rows = group.send_row(kind, values, bucket.flat)
+        if rows.pending is not None:
+            self._pending.append(rows.pending)
+        return rows
 
     def squared_norms(self) -> float:
         """Sum over this replica's passes of the squared norm of the pass's gradient; not finite where one is not.
@@ -204,22 +223,21 @@ class Reducer:
 
     @torch.no_grad()
     def _flush(self, bucket: Bucket) -> None:
-        pairs = [(view, p.grad) for view, p in zip(bucket.views, bucket.parameters, strict=True)]
-        there = [] if self._discards else [(view, grad) for view, grad in pairs if grad is not None]
-        if self._first and len(there) < len(pairs):
+        given = [None if self._discards else p.grad for p in bucket.parameters]
+        there = [(view, grad) for view, grad in zip(bucket.views, given, strict=True) if grad is not None]
+        if self._first and len(there) < len(given):
             bucket.gradients.zero_()
-        if self._first:
-            bucket.used.zero_()
         if there:
             gradients = [grad for _, grad in there]
             if self._measures:
                 self._squared.append(squared_norm(gradients))
             self._add([view for view, _ in there], gradients)
-        if len(there) == len(pairs):
-            bucket.used.add_(1)
-        elif there:
-            used = torch.tensor([float(grad is not None) for _, grad in pairs], dtype=bucket.flat.dtype)
-            bucket.used.add_(used.to(bucket.flat.device))
+        if len(there) == len(given):
+            bucket.used.fill_(1)
+        else:
+            used = torch.tensor([float(grad is not None) for grad in given], dtype=bucket.flat.dtype)
+            used = used.to(bucket.flat.device)
+            bucket.used.copy_(used if self._first else bucket.used.maximum(used))
         if not self._last:
             # The script may read what this pass gave, as for a log; the next one begins without it.
             return
@@ -228,6 +246,18 @@ class Reducer:
             self._checked.append(bucket.gradients.sum(dtype=torch.promote_types(bucket.flat.dtype, torch.float32)))
         for p in bucket.parameters:
             p.grad = None
+        if bucket.room:
+            self._unsent = bucket
+        else:
+            self._send(bucket)
+
+    def _make_room(self, room: int) -> None:
+        last = self._buckets[-1]
+        if last.room != room:
+            last.room = room
+            last.renew()
+
+    def _send(self, bucket: Bucket) -> None:
         if self._group is not None and self.error is None:
             try:
                 pending = self._group.sum_async(bucket.flat)
@@ -258,11 +288,14 @@ class Reducer:
         self.on_computed()
         if not self._last:
             return
+        if self._unsent is not None:
+            self._send(self._unsent)
         pending = iter(self._pending)
         for bucket in self._buckets:
             try:
-                if self._size > 1 and self.error is None:
-                    next(pending).wait()
+                # Fewer than buckets where the group broke while they were sent.
+                if self.error is None and (each := next(pending, None)) is not None:
+                    each.wait()
             except BrokenGroupError as e:
                 self.error = e
             # While the sums of the next buckets are under way.

@@ -431,7 +431,8 @@ class Training:
         loss = sum(self._losses) / len(self._losses) if self._losses else math.nan
         self._losses = []
         # First, as it is where members that are at different places of the script find out.
-        row = group.send_row(
+        row = self.reducer.send_row(
+            group,
             Kind.STEP,
             [
                 *(counters.place, known, loss, self.reducer.squared_norms()),
