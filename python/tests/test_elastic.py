@@ -159,6 +159,22 @@ def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) ->
 
 
 @pytest.mark.never_retried
+def test_survives_a_kill_in_a_sum_between_two_passes(cluster: Cluster) -> None:
+    options: dict[str, Any] = {"epochs": 4, "sums_each_pass": True}
+    cluster.start("a", **options)
+    cluster.start("b", fault={"point": "between passes", "step": 20}, **options)
+    cluster.ready("a", "b")
+    cluster.operator.want(["a", "b"], 8, 1)
+    assert cluster.ends("b") == -9
+    cluster.want(["a"], 16, 1)
+
+    outcome = cluster.completed()
+    check_steps(cluster)
+    check_end(cluster, outcome)
+    assert "FAILURE" in [s["cause"] for s in cluster.operator.switches()]
+
+
+@pytest.mark.never_retried
 def test_keeps_the_meaning_of_a_weighted_sampler_after_a_kill(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 8, "weighted": True}
     cluster.start("a", **options)

@@ -341,6 +341,18 @@ def test_rows_come_in_rank_order_and_speak_of_the_same(threads: Threads) -> None
     assert threads.run(2, differ) == ["members are at different places of the script (STEP, END)"] * 2
 
 
+def test_a_closed_group_takes_no_row_and_leaves_the_gradients_alone(threads: Threads) -> None:
+    def member(group: Group) -> bool:
+        gradients = torch.ones(group.row_room)
+        group.rows(Kind.END, [])
+        group.close()
+        with pytest.raises(BrokenGroupError, match="is closed"):
+            group.send_row(Kind.STEP, [1.0], gradients)
+        return bool((gradients == 1).all())
+
+    assert threads.run(2, member) == [True, True]
+
+
 def test_a_group_whose_member_goes_is_broken_for_the_others(threads: Threads) -> None:
     def member(group: Group) -> bool:
         group.rows(Kind.STEP, [1.0])

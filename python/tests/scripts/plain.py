@@ -111,6 +111,12 @@ for _epoch in job.epochs(epochs):
                 time.sleep(options.get("pause", 0.05))
         elif job._training.step.broken:
             indices = []
+        if options.get("sums_each_pass"):
+            if job.step == before:
+                faults.at("between passes", before)
+            job.sum(1)
+            if job._training.members.group is None:
+                indices = []  # the step is taken again
         if options.get("leaves") and not job.rehearsing and job.epoch_progress >= options["leaves"]:
             break
     if options.get("evaluates_too_much"):

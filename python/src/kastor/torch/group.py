@@ -66,7 +66,7 @@ class Pending(Protocol):
 
 
 class Rows:
-    """Rows of all members, under way; ``pending`` is their exchange."""
+    """Rows of all members, under way; ``pending`` is their exchange, None in a group of one."""
 
     def __init__(self, kind: Kind, length: int, table: torch.Tensor, pending: Pending | None) -> None:
         """Takes a table ``[members, 16]`` of doubles, or one of their bytes, each of which is a number."""
@@ -167,8 +167,9 @@ class _GlooSum:
 class Group:
     """Members of one generation. One thread uses it.
 
-    Control messages go through gloo, which every machine has; gradients through a ``Summation``. A
-    group of one exchanges nothing. ``formed`` is the generation in which the members found each other.
+    Control messages go through gloo, which every machine has; gradients through a ``Summation``, and the row of a
+    step with them where that is gloo's. A group of one exchanges nothing. ``formed`` is the generation in which the
+    members found each other.
     """
 
     def __init__(
@@ -246,7 +247,7 @@ class Group:
     def start(self, operation: Callable[[Backend], dist.Work], kept: object) -> Pending:
         """Starts an exchange; ``kept`` stays alive until it has ended."""
         if self._backend is None:
-            raise BrokenGroupError(f"generation {self.generation} is closed")
+            raise self._closed()
         try:
             return _Work(self, operation(self._backend), kept)
         except RuntimeError as e:
@@ -275,8 +276,11 @@ class Group:
         if self.size == 1:
             return None
         if self._sums is None:
-            raise BrokenGroupError(f"generation {self.generation} is closed")
+            raise self._closed()
         return self._sums.start(flat)
+
+    def _closed(self) -> BrokenGroupError:
+        return BrokenGroupError(f"generation {self.generation} is closed")
 
     def sum(self, flat: torch.Tensor) -> Pending:
         """Starts to sum a tensor in host memory over the members, in place."""
@@ -297,7 +301,8 @@ class Group:
         Args:
             kind: of the row; the same on all members.
             values: of the row.
-            along: flat tensor of gradients to sum in the same message, with :attr:`row_room` at its end.
+            along: flat tensor of gradients to sum in the same message; the rows overwrite the :attr:`row_room` values
+                at its end.
 
         Raises:
             BrokenGroupError: if the group is closed.
@@ -311,8 +316,10 @@ class Group:
             rows = [own if rank == self.rank else nothing for rank in range(self.size)]
             table = torch.tensor(rows, dtype=torch.float64)
             return Rows(kind, len(values), table, self.sum(table) if self.size > 1 else None)
+        if self._sums is None:
+            raise self._closed()
         # Any type of gradients holds bytes exactly.
-        table = along[-self.row_room :].view(self.size, _ROW_BYTES).zero_()
+        table = along[-self.size * _ROW_BYTES :].view(self.size, _ROW_BYTES).zero_()
         table[self.rank] = torch.tensor(own, dtype=torch.float64).view(torch.uint8)
         return Rows(kind, len(values), table, self.sum_async(along))
 

@@ -116,6 +116,10 @@ class ElasticLoader:
                 break
             training.begin_step()
             for pass_number in range(members.plan.passes):
+                if members.group is None:
+                    # It broke in a sum of the script's between two passes.
+                    training.give_up_step()
+                    break
                 take = training.begin_pass(pass_number)
                 assert members.sampler is not None
                 batch = self._fetch(members.sampler, training.counters.cursor, group.size, group.rank, pass_number)

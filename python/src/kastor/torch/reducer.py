@@ -24,8 +24,8 @@ class Bucket:
     """Parameters of one type and device whose gradients are exchanged as one flat tensor.
 
     Behind the gradients there is one number a parameter, above 0 where any member has a gradient for
-    it: a parameter that nobody used keeps no gradient, so that the optimizer leaves it alone. Behind these is room for
-    rows that go along.
+    it: a parameter that nobody used keeps no gradient, so that the optimizer leaves it alone. Behind these, in the
+    last bucket, is room for rows that go along.
     """
 
     def __init__(self, parameters: list[torch.nn.Parameter]) -> None:
@@ -52,9 +52,9 @@ class Reducer:
 
     Each parameter has a hook. When all gradients of a bucket are there, their squared norm is taken
     (per tensor, summed in double precision), they are added to the bucket, and in the last pass the bucket is summed
-    over the members. The last bucket waits for the row of the step that ``on_computed`` may send, and goes with it. At
-    the end of that backward ``grad`` of each parameter is its mean over passes and members; after the passes before it
-    is what that pass gave. One thread uses it.
+    over the members. The last bucket waits for the row of the step that ``on_computed`` may send, and goes with it
+    where the group can do that. At the end of that backward ``grad`` of each parameter is its mean over passes and
+    members; after the passes before it is what that pass gave. One thread uses it.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], bucket_bytes: int = _BUCKET_BYTES) -> None:
@@ -163,13 +163,15 @@ class Reducer:
             bucket.renew()
 
     def send_row(self, group: Group, kind: Kind, values: Sequence[float]) -> Rows:
-        """Sends a row to all members, in one message with the last gradients where these wait for it.
+        """Sends a row to the members of the group of this pass, in one message with the last gradients if these wait.
 
         Raises:
-            BrokenGroupError: if the group is closed.
+            BrokenGroupError: if the group is closed, or broke while gradients were sent.
         """
+        if self.error is not None:
+            raise self.error
         bucket, self._unsent = self._unsent, None
-        if bucket is None or self.error is not None:
+        if bucket is None:
             return group.send_row(kind, values)
         rows = group.send_row(kind, values, bucket.flat)
         if rows.pending is not None:
@@ -288,12 +290,13 @@ class Reducer:
         self.on_computed()
         if not self._last:
             return
-        if self._unsent is not None:
-            self._send(self._unsent)
+        unsent, self._unsent = self._unsent, None
+        if unsent is not None:
+            self._send(unsent)
         pending = iter(self._pending)
         for bucket in self._buckets:
             try:
-                # Fewer than buckets where the group broke while they were sent.
+                # None where there are no others, and fewer than buckets where the group broke while they were sent.
                 if self.error is None and (each := next(pending, None)) is not None:
                     each.wait()
             except BrokenGroupError as e:

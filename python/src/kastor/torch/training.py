@@ -307,13 +307,14 @@ class Training:
             return
         step.pass_seconds += self.reducer.computed_at - step.pass_began
         self.count(step.take)
-        if not self.reducer.last:
+        group = self.members.group
+        if not self.reducer.last or group is None:
+            # Without a group it broke in a sum of the script's since this pass began.
             return
         if self.pod is not None:
             self.pod.membership.waiting = True
-        assert self.members.group is not None
         try:
-            step.sent = self._send(self.members.group)
+            step.sent = self._send(group)
         except BrokenGroupError as e:
             step.error = e
 
@@ -362,7 +363,7 @@ class Training:
             return not step.broken
         if self.members.group is None:
             # It broke in a sum of the script's.
-            self._not_applied()
+            self.give_up_step()
             return False
         if not self.reducer.done:
             raise UsageError(
@@ -377,7 +378,7 @@ class Training:
             step.exchanged = self._exchange(self.members.group, loss_scale)
             return True
         except BrokenGroupError as e:
-            self._not_applied()
+            self.give_up_step()
             if isinstance(e, _TakenAgainError):
                 log.warning("step %d is taken again: %s", self.counters.step, e)
                 if e.compares:
@@ -411,8 +412,8 @@ class Training:
         except BrokenGroupError as e:
             members.broke(e)
 
-    def _not_applied(self) -> None:
-        """The step is taken again: what it changed is undone."""
+    def give_up_step(self) -> None:
+        """Gives a step up, which is taken again: what it changed is undone."""
         self.step.broken, self.step.exchanged = True, None
         self.reducer.end()
         if self.alternates:
@@ -421,7 +422,7 @@ class Training:
         self.statistics.undo()
 
     def _send(self, group: Group) -> _Sent:
-        """Sends what the members must know before they apply the step, while their gradients are summed."""
+        """Sends what the members must know before they apply the step, with the last of their gradients."""
         step, counters, plan = self.step, self.counters, self.members.plan
         if group.size > 1:
             # The script may have changed it since the pass began.
@@ -430,7 +431,6 @@ class Training:
         known = newer.generation if newer else group.generation
         loss = sum(self._losses) / len(self._losses) if self._losses else math.nan
         self._losses = []
-        # First, as it is where members that are at different places of the script find out.
         row = self.reducer.send_row(
             group,
             Kind.STEP,
