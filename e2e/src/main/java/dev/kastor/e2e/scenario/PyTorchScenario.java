@@ -56,7 +56,6 @@ final class PyTorchScenario {
 
   private static final List<Integer> SIZES = List.of(2, 3, 1, 2);
   private static final Duration SOON = Duration.ofMinutes(4);
-  private static final Duration LONG = Duration.ofMinutes(15);
   private static final Duration LONG_PAUSE = Duration.ofSeconds(8);
   private static final String PAUSE = "pause of a rescale of a PyTorch job";
   private static final Pattern CHANGE =
@@ -169,7 +168,7 @@ final class PyTorchScenario {
   @DisplayName("it succeeds with its metric, and no example was lost or repeated")
   void succeeds() throws Exception {
     jobs.pin(JOB, 2);
-    until("it succeeds", LONG, () -> jobs.in(Phase.Succeeded, JOB));
+    succeeds("it succeeds", JOB);
     TrainingStatus end = jobs.training(JOB).orElseThrow();
     InvariantViolation.unless(() -> assertThat(end.lostOrRepeatedExamples()).isZero());
     assertThat(end.finalMetric()).as("accuracy of ten classes").isGreaterThan(0.8);
@@ -199,6 +198,11 @@ final class PyTorchScenario {
   private Stream<MatchResult> last(Pod pod) {
     String log = client.pods().resource(pod).getLog();
     return CHANGE.matcher(log).results().reduce((first, second) -> second).stream();
+  }
+
+  private void succeeds(String what, String job) throws Exception {
+    Await.whileItMoves(
+        what, SOON, jobs::describe, () -> jobs.step(job), () -> jobs.in(Phase.Succeeded, job));
   }
 
   private void until(String what, Duration limit, Callable<Boolean> condition) throws Exception {

@@ -60,7 +60,6 @@ final class ServersScenario {
   private static final int WORKERS = 3;
   private static final int MOST_STALENESS = 8;
   private static final Duration SOON = Duration.ofMinutes(6);
-  private static final Duration LONG = Duration.ofMinutes(12);
 
   /** Changes of the status, some two seconds apart, over which a step's mean time is taken. */
   private static final int CHANGES = 3;
@@ -175,7 +174,7 @@ final class ServersScenario {
     assertThat(workers(STALE)).hasSize(2).allMatch(pod -> Pods.gpus(pod) == 1);
     until("updates are counted", SOON, () -> served(STALE).path("staleness").path(0).asLong() > 0);
     store.hurry();
-    until("it succeeds", LONG, () -> jobs.in(Phase.Succeeded, STALE));
+    succeeds("it succeeds", STALE);
     JsonNode counts = served(STALE).path("staleness");
     long all = 0;
     for (JsonNode count : counts) {
@@ -197,7 +196,7 @@ final class ServersScenario {
   @Tag("nightly")
   @DisplayName("it succeeds, no example lost or repeated, and nothing of it runs any more")
   void succeeds() throws Exception {
-    until("it succeeds", LONG, () -> jobs.in(Phase.Succeeded, BACKUP));
+    succeeds("it succeeds", BACKUP);
     TrainingStatus end = jobs.training(BACKUP).orElseThrow();
     InvariantViolation.unless(() -> assertThat(end.lostOrRepeatedExamples()).isZero());
     assertThat(end.finalMetric()).isNotNull();
@@ -300,6 +299,11 @@ final class ServersScenario {
             .get("/api/v1/jobs/%s/%s/history".formatted(TEAM, name), token);
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     return JSON.readTree(answer.body()).path("servers");
+  }
+
+  private void succeeds(String what, String job) throws Exception {
+    Await.whileItMoves(
+        what, SOON, jobs::describe, () -> jobs.step(job), () -> jobs.in(Phase.Succeeded, job));
   }
 
   private void until(String what, Duration limit, Callable<Boolean> condition) throws Exception {

@@ -80,7 +80,6 @@ final class TrainingScenario {
 
   private static final Duration LONG_RESCALE = Duration.ofSeconds(8);
   private static final Duration SOON = Duration.ofMinutes(6);
-  private static final Duration LONG = Duration.ofMinutes(15);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
@@ -208,7 +207,7 @@ final class TrainingScenario {
   void succeeds() throws Exception {
     store.hurry();
     for (String example : EXAMPLES) {
-      until(example + " succeeds", LONG, () -> jobs.in(Phase.Succeeded, example));
+      succeeds(example + " succeeds", example);
       TrainingStatus end = jobs.training(example).orElseThrow();
       InvariantViolation.unless(
           () -> assertThat(end.lostOrRepeatedExamples()).as("audit of " + example).isZero());
@@ -371,6 +370,11 @@ final class TrainingScenario {
         .filter(name -> !name.equals("ConfigMap/kube-root-ca.crt"))
         .filter(name -> !name.equals("ServiceAccount/default"))
         .toList();
+  }
+
+  private void succeeds(String what, String job) throws Exception {
+    Await.whileItMoves(
+        what, SOON, jobs::describe, () -> jobs.step(job), () -> jobs.in(Phase.Succeeded, job));
   }
 
   private void until(String what, Duration limit, Callable<Boolean> condition) throws Exception {
