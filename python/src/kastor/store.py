@@ -20,7 +20,8 @@ from collections.abc import Callable, Sequence
 
 log = logging.getLogger("kastor")
 
-_MAGIC = b"kastor-store-1"
+# Changes with what replicas exchange, not with the store alone: those of another version never form a group.
+_MAGIC = b"kastor-store-2"
 _NONCE = 32
 _CODE = 32
 _MAX_HELLO = 1024
@@ -183,7 +184,7 @@ class StoreServer:
         hello = _receive_block(connection, _MAX_HELLO)
         magic, job, nonce = _unpack(hello)
         if magic != _MAGIC or job != self._job or len(nonce) != _NONCE:
-            raise ConnectionError("a stranger, or a replica of another job")
+            raise ConnectionError("a stranger, or a replica of another job or of another version of Kastor")
         own = os.urandom(_NONCE)
         connection.sendall(own)
         if not hmac.compare_digest(_receive(connection, _CODE), self._secret.code(b"C", hello, own)):
