@@ -81,6 +81,20 @@ def test_strangers_are_refused(server: StoreServer, secret: bytes, job: str) -> 
 
 
 @pytest.mark.never_retried
+def test_a_replica_with_a_client_of_another_version_is_refused(server: StoreServer) -> None:
+    hello = b"".join(struct.pack(">I", len(part)) + part for part in (b"kastor-store-1", b"ns/job", bytes(32)))
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as other:
+        other.settimeout(PATIENCE_SECONDS)
+        other.sendall(struct.pack(">I", len(hello)) + hello)
+        assert other.recv(100) == b""
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as same:
+        same.settimeout(PATIENCE_SECONDS)
+        hello = hello.replace(b"kastor-store-1", b"kastor-store-2")
+        same.sendall(struct.pack(">I", len(hello)) + hello)
+        assert same.recv(100) != b"", "the control: this version is answered by a nonce"
+
+
+@pytest.mark.never_retried
 def test_a_server_without_the_secret_is_refused() -> None:
     impostor = StoreServer("127.0.0.1", b"y" * 32, "ns/job")
     try:

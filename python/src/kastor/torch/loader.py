@@ -117,7 +117,7 @@ class ElasticLoader:
             training.begin_step()
             for pass_number in range(members.plan.passes):
                 if members.group is None:
-                    # It broke in a sum of the script's between two passes.
+                    # The group broke in a sum of the script between two passes.
                     training.give_up_step()
                     break
                 take = training.begin_pass(pass_number)

@@ -24,7 +24,7 @@ class Bucket:
     """Parameters of one type and device whose gradients are exchanged as one flat tensor.
 
     Behind the gradients there is one number a parameter, above 0 where any member has a gradient for
-    it: a parameter that nobody used keeps no gradient, so that the optimizer leaves it alone. Behind these, in the
+    it: a parameter that no member used keeps no gradient, so that the optimizer leaves it alone. Behind these, in the
     last bucket, is room for rows that go along.
     """
 

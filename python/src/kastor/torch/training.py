@@ -309,7 +309,7 @@ class Training:
         self.count(step.take)
         group = self.members.group
         if not self.reducer.last or group is None:
-            # Without a group it broke in a sum of the script's since this pass began.
+            # There is no group where it broke in a sum of the script since this pass began.
             return
         if self.pod is not None:
             self.pod.membership.waiting = True

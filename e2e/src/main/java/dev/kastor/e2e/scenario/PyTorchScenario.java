@@ -168,7 +168,7 @@ final class PyTorchScenario {
   @DisplayName("it succeeds with its metric, and no example was lost or repeated")
   void succeeds() throws Exception {
     jobs.pin(JOB, 2);
-    succeeds("it succeeds", JOB);
+    untilItSucceeds("it succeeds", JOB);
     TrainingStatus end = jobs.training(JOB).orElseThrow();
     InvariantViolation.unless(() -> assertThat(end.lostOrRepeatedExamples()).isZero());
     assertThat(end.finalMetric()).as("accuracy of ten classes").isGreaterThan(0.8);
@@ -200,7 +200,7 @@ final class PyTorchScenario {
     return CHANGE.matcher(log).results().reduce((first, second) -> second).stream();
   }
 
-  private void succeeds(String what, String job) throws Exception {
+  private void untilItSucceeds(String what, String job) throws Exception {
     Await.whileItMoves(
         what, SOON, jobs::describe, () -> jobs.step(job), () -> jobs.in(Phase.Succeeded, job));
   }

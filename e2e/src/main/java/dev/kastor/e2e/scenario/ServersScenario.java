@@ -174,7 +174,7 @@ final class ServersScenario {
     assertThat(workers(STALE)).hasSize(2).allMatch(pod -> Pods.gpus(pod) == 1);
     until("updates are counted", SOON, () -> served(STALE).path("staleness").path(0).asLong() > 0);
     store.hurry();
-    succeeds("it succeeds", STALE);
+    untilItSucceeds("it succeeds", STALE);
     JsonNode counts = served(STALE).path("staleness");
     long all = 0;
     for (JsonNode count : counts) {
@@ -196,7 +196,7 @@ final class ServersScenario {
   @Tag("nightly")
   @DisplayName("it succeeds, no example lost or repeated, and nothing of it runs any more")
   void succeeds() throws Exception {
-    succeeds("it succeeds", BACKUP);
+    untilItSucceeds("it succeeds", BACKUP);
     TrainingStatus end = jobs.training(BACKUP).orElseThrow();
     InvariantViolation.unless(() -> assertThat(end.lostOrRepeatedExamples()).isZero());
     assertThat(end.finalMetric()).isNotNull();
@@ -301,7 +301,7 @@ final class ServersScenario {
     return JSON.readTree(answer.body()).path("servers");
   }
 
-  private void succeeds(String what, String job) throws Exception {
+  private void untilItSucceeds(String what, String job) throws Exception {
     Await.whileItMoves(
         what, SOON, jobs::describe, () -> jobs.step(job), () -> jobs.in(Phase.Succeeded, job));
   }

@@ -207,7 +207,7 @@ final class TrainingScenario {
   void succeeds() throws Exception {
     store.hurry();
     for (String example : EXAMPLES) {
-      succeeds(example + " succeeds", example);
+      untilItSucceeds(example + " succeeds", example);
       TrainingStatus end = jobs.training(example).orElseThrow();
       InvariantViolation.unless(
           () -> assertThat(end.lostOrRepeatedExamples()).as("audit of " + example).isZero());
@@ -372,7 +372,7 @@ final class TrainingScenario {
         .toList();
   }
 
-  private void succeeds(String what, String job) throws Exception {
+  private void untilItSucceeds(String what, String job) throws Exception {
     Await.whileItMoves(
         what, SOON, jobs::describe, () -> jobs.step(job), () -> jobs.in(Phase.Succeeded, job));
   }
