@@ -94,6 +94,25 @@ def test_trains_as_plain_pytorch_to_the_bit() -> None:
     assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), plain.state_dict().values(), strict=True))
 
 
+@pytest.mark.never_retried
+def test_a_step_whose_parameters_are_all_replaced_before_its_pass_is_taken_again() -> None:
+    model, optimizer, _ = objects()
+    job = kastor.init()
+    job.prepare(model, optimizer)
+    steps = []
+    for x, y in job.loader(Data(), batch_size=20):
+        if len(steps) == 2:
+            model[0], model[1], model[2] = torch.nn.Linear(4, 8), torch.nn.Identity(), torch.nn.Linear(8, 3)
+            optimizer.param_groups[0]["params"] = list(model.parameters())
+        before = [p.clone() for p in model.parameters()]
+        optimizer.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+        steps.append((job.step, any(not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))))
+    assert steps == [(1, True), (2, True), (2, False), (3, True), (4, True), (5, True)]
+    job.finish()
+
+
 @pytest.mark.parametrize("several", [False, True])
 def test_an_epoch_that_is_left_counts_as_done(several: bool) -> None:
     data, (model, optimizer, scheduler) = Data(), objects()

@@ -41,6 +41,7 @@ def completes(cluster: Cluster) -> dict[str, Any]:
         ("swaps", 4),
         ("adds a group", 6),
         ("replaces a module", 6),
+        ("replaces all", 6),
     ],
 )
 def test_what_all_replicas_train_anew_is_reduced_from_that_step_on(cluster: Cluster, way: str, trained: int) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kastor.audit import AuditDigest, mix
+from kastor.audit import AuditDigest, _mix, mix
 from kastor.noise import JointNoise, NoiseScaleEstimator, learning_rate_factor
 from kastor.protocol import BatchPlan, GradientStats
 from kastor.sampler import Computed, ElasticSampler, order_of
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.never_retried
 )
 def test_mixes_as_java_does(value: int, mixed: int) -> None:
     assert int(mix(np.array([value], dtype=np.uint64))[0]) == mixed
+    assert _mix(value) == mixed
 
 
 @pytest.mark.parametrize(

@@ -560,6 +560,24 @@ def test_batch_statistics_are_averaged_and_constants_keep_their_bits(threads: Th
     assert int(nets[0][0].num_batches_tracked) == 1
 
 
+def test_a_layer_that_was_replaced_since_moves_nothing(threads: Threads) -> None:
+    def member(group: Group) -> Any:
+        net = torch.nn.Sequential(torch.nn.BatchNorm1d(6))
+        statistics = BatchStatistics(net)
+        statistics.remember()
+        if group.rank == 1:
+            net[0] = torch.nn.BatchNorm1d(7)
+            net[0].running_mean.fill_(3)
+        else:
+            net[0].running_mean.fill_(4)
+        assert statistics.average(group)()
+        return net[0].running_mean
+
+    kept, replaced = threads.run(2, member)
+    assert torch.equal(kept, torch.full((6,), 2.0))
+    assert torch.equal(replaced, torch.full((7,), 3.0))
+
+
 def test_batch_statistics_of_a_step_that_is_not_applied_are_undone() -> None:
     net = torch.nn.BatchNorm1d(6)
     statistics = BatchStatistics(net)

@@ -72,6 +72,11 @@ for _epoch in job.epochs(options.get("epochs", 8)):
             if way == "a clipped gradient" and before >= at:
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
         optimizer.step()
+        if way == "replaces all" and job.step == at and model[0] is body:
+            # Before the next pass, which so reaches nothing of what was trained until now.
+            torch.manual_seed(os.getpid())
+            model[0], model[1], model[3] = torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.Linear(16, 2)
+            optimizer.param_groups[0]["params"] = list(model.parameters())
         if way == "an update by hand" and job.step > at and job.rank == 1:
             with torch.no_grad():
                 head.weight -= 0.01

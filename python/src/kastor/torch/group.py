@@ -145,10 +145,13 @@ class _Work:
     """Work of c10d, waited for in short turns so that it can be given up."""
 
     def __init__(self, group: Group, work: dist.Work, kept: object) -> None:
-        self._group, self._work, self._kept = group, work, kept
+        self._group, self._kept = group, kept
+        self._work: dist.Work | None = work
 
     def wait(self) -> None:
-        self._group.finish(self._work)
+        if self._work is not None:
+            self._group.finish(self._work)
+            self._work = None
 
 
 class _GlooSum:

@@ -135,13 +135,12 @@ class ElasticLoader:
     def _turn(self, batch: Any, take: Take | None) -> Iterator[Any]:
         patches = self._job._patches
         assert patches is not None
-        reducer = self._job._training.reducer
         patches.turn(True)
         try:
             yield batch
         finally:
             patches.turn(False)
-        if not reducer.done:
+        if not self._job._training.passed():
             first = take.first_position if take is not None else 0
             raise UsageError(
                 f"The loop asked for another batch before loss.backward() on the one at position {first}. Each batch"

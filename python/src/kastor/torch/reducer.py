@@ -60,7 +60,6 @@ class Reducer:
     def __init__(self, parameters: Iterable[torch.nn.Parameter], bucket_bytes: int = _BUCKET_BYTES) -> None:
         self._bucket_bytes = bucket_bytes
         self._hooks: list[RemovableHandle] = []
-        self._strangers: list[RemovableHandle] = []
         self.adopt(parameters)
         self._group: Group | None = None
         self._seen: set[int] = set()
@@ -68,7 +67,7 @@ class Reducer:
         self._unsent: Bucket | None = None
         self._squared: list[torch.Tensor] = []
         self._mean_squared: list[torch.Tensor] = []
-        self._keep = self._discards = False
+        self._keep = False
         self._measures = True
         self._checked: list[torch.Tensor] = []
         self.kept: list[torch.Tensor] = []
@@ -121,7 +120,6 @@ class Reducer:
         passes: int,
         measures: bool = True,
         keep: bool = False,
-        instead: Iterable[torch.nn.Parameter] | None = None,
     ) -> None:
         """Begins a pass: gradients of an earlier one are gone.
 
@@ -131,14 +129,8 @@ class Reducer:
             passes: of the step.
             measures: whether the squared norms are asked for at the step's end; the same for all its passes.
             keep: whether ``kept`` is asked for at its end.
-            instead: what is trained in place of the parameters to reduce, until all members have agreed on it: the
-                members exchange what they would, and no gradient comes of it.
         """
-        self._group, self._passes, self._keep, self._discards = group, passes, keep, instead is not None
-        self._measures = measures
-        for hook in self._strangers:
-            hook.remove()
-        self._strangers = [_hooked(p, self._ready) for p in instead or () if id(p) not in self._of]
+        self._group, self._passes, self._keep, self._measures = group, passes, keep, measures
         self._first, self._last = pass_number == 0, pass_number == passes - 1
         if self._first:
             self._squared, self._mean_squared, self.kept, self.error = [], [], [], None
@@ -199,7 +191,7 @@ class Reducer:
 
     def close(self) -> None:
         """Removes the hooks."""
-        for hook in [*self._hooks, *self._strangers]:
+        for hook in self._hooks:
             hook.remove()
 
     def _ready(self, parameter: torch.Tensor) -> None:
@@ -213,10 +205,8 @@ class Reducer:
             )
         if not self._began:
             self._began = True
-            torch.autograd.Variable._execution_engine.queue_callback(self._end)
+            torch.autograd.Variable._execution_engine.queue_callback(self.end_pass)
         self._seen.add(key)
-        if self._discards:
-            return
         self._of[key].missing -= 1
         # In order, so that all members sum their buckets in the same order.
         while self._next < len(self._buckets) and self._buckets[self._next].missing == 0:
@@ -225,7 +215,7 @@ class Reducer:
 
     @torch.no_grad()
     def _flush(self, bucket: Bucket) -> None:
-        given = [None if self._discards else p.grad for p in bucket.parameters]
+        given = [p.grad for p in bucket.parameters]
         there = [(view, grad) for view, grad in zip(bucket.views, given, strict=True) if grad is not None]
         if self._first and len(there) < len(given):
             bucket.gradients.zero_()
@@ -280,7 +270,11 @@ class Reducer:
                 torch.mul(gradient, share, out=view)
 
     @torch.no_grad()
-    def _end(self) -> None:
+    def end_pass(self) -> None:
+        """Ends a pass: sums what gradients there are over the members, if it is the last one of its step.
+
+        A backward pass that reaches any of the parameters calls it.
+        """
         for bucket in self._buckets[self._next :]:
             self._flush(bucket)
         if self._last and self._cuda is not None:

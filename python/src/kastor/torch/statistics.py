@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 
 from kastor.torch.group import Group
+from kastor.torch.trained import modules_of
 
 
 class BatchStatistics:
@@ -19,41 +20,46 @@ class BatchStatistics:
 
     def __init__(self, model: torch.nn.Module) -> None:
         self._model = model
-        self._before: dict[str, torch.Tensor] = {}
-        self._held: dict[str, torch.Tensor] = {}
-        self._floating: list[str] = []
+        self._before: list[torch.Tensor] = []
+        self._held: list[torch.Tensor] = []
+        self._floating: list[int] = []
 
-    @torch.no_grad()
     def remember(self) -> None:
         """Notes the buffers at the start of a step."""
-        buffers = dict(self._model.named_buffers())
-        if self._before.keys() == buffers.keys():
-            for name, buffer in buffers.items():
-                self._before[name].copy_(buffer)
+        buffers = self._buffers()
+        if _fit(buffers, self._before):
+            for before, buffer in zip(self._before, buffers, strict=True):
+                before.copy_(buffer)
         else:
-            self._before = {name: buffer.clone() for name, buffer in buffers.items()}
-            self._floating = [name for name, b in buffers.items() if b.is_floating_point() and b.numel()]
+            self._before = _copies(buffers)
+            self._floating = [at for at, b in enumerate(buffers) if b.is_floating_point() and b.numel()]
 
-    @torch.no_grad()
     def undo(self) -> None:
         """Puts the buffers back to the start of the step."""
-        for name, buffer in self._model.named_buffers():
-            if name in self._before:
-                _write(buffer, self._before[name])
+        self._write_all(self._before)
 
-    @torch.no_grad()
     def hold(self) -> None:
         """Notes the buffers as they are, which all members have."""
-        self._held = {name: buffer.clone() for name, buffer in self._model.named_buffers()}
+        self._held = _copies(self._buffers())
 
-    @torch.no_grad()
     def put_back(self) -> None:
         """Puts the buffers back to what was noted last."""
-        for name, buffer in self._model.named_buffers():
-            if name in self._held:
-                _write(buffer, self._held[name])
+        self._write_all(self._held)
 
-    @torch.no_grad()
+    def _buffers(self) -> list[torch.Tensor]:
+        """Buffers in the order of the model's layers, in which one of another layer takes the place of one before."""
+        buffers: list[torch.Tensor] = []
+        for module in modules_of(self._model):
+            if module._buffers:
+                buffers += [buffer.detach() for buffer in module._buffers.values() if buffer is not None]
+        return buffers
+
+    def _write_all(self, values: list[torch.Tensor]) -> None:
+        buffers = self._buffers()
+        if _fit(buffers, values):
+            for buffer, value in zip(buffers, values, strict=True):
+                _write(buffer, value)
+
     def average(self, group: Group) -> Callable[[], bool]:
         """Starts to average over the members. Called, the result applies the mean; whether all values are finite.
 
@@ -62,11 +68,19 @@ class BatchStatistics:
         """
         if group.size == 1 or not self._floating:
             return lambda: True
-        buffers = dict(self._model.named_buffers())
-        moves = []
-        for name in self._floating:
-            now, before = buffers[name], self._before[name]
-            moves.append(torch.where(now == before, torch.zeros_like(now), now - before))
+        return self._send(group)
+
+    @torch.no_grad()
+    def _send(self, group: Group) -> Callable[[], bool]:
+        buffers = self._buffers()
+        if not _fit(buffers, self._before):
+            # The script has replaced layers: the others get what they expect, and nothing moves here.
+            buffers = _copies(self._before)
+        befores, nows = ([of[at] for at in self._floating] for of in (self._before, buffers))
+        moves = [
+            torch.where(now == before, torch.zeros_like(now), now - before)
+            for before, now in zip(befores, nows, strict=True)
+        ]
         flat = torch.cat([move.reshape(-1).float() for move in moves]).cpu()
         pending = group.sum(flat)
 
@@ -75,11 +89,22 @@ class BatchStatistics:
             pending.wait()
             flat.div_(group.size)
             parts = flat.split([move.numel() for move in moves])
-            for name, move, part in zip(self._floating, moves, parts, strict=True):
-                _write(buffers[name], self._before[name] + part.view_as(move).to(move))
+            for now, before, move, part in zip(nows, befores, moves, parts, strict=True):
+                _write(now, before + part.view_as(move).to(move))
             return bool(torch.isfinite(flat).all())
 
         return apply
+
+
+def _copies(buffers: list[torch.Tensor]) -> list[torch.Tensor]:
+    return [buffer.clone() for buffer in buffers]
+
+
+def _fit(buffers: list[torch.Tensor], others: list[torch.Tensor]) -> bool:
+    """Whether both have the same shapes and types."""
+    return len(buffers) == len(others) and all(
+        a.shape == b.shape and a.dtype == b.dtype and a.device == b.device for a, b in zip(buffers, others, strict=True)
+    )
 
 
 def _write(buffer: torch.Tensor, value: torch.Tensor) -> None:

@@ -161,18 +161,24 @@ class FixedGroups:
         return [[[id(p) for p in group["params"]] for group in each.param_groups] for each in self._optimizers]
 
 
+def modules_of(model: torch.nn.Module) -> list[torch.nn.Module]:
+    """Returns what ``model.modules()`` does, in its order; that takes longer, as it makes names."""
+    found: dict[int, torch.nn.Module] = {}
+    left: list[torch.nn.Module | None] = [model]
+    while left:
+        module = left.pop()
+        if module is not None and id(module) not in found:
+            found[id(module)] = module
+            if module._modules:
+                left += reversed(module._modules.values())
+    return list(found.values())
+
+
 def _parameters(model: torch.nn.Module) -> list[torch.nn.Parameter]:
-    """Returns what ``model.parameters()`` does, in its order; that takes four times as long, as it makes names."""
+    """Returns what ``model.parameters()`` does, in its order."""
     found: dict[int, torch.nn.Parameter] = {}
-    met: set[int] = set()
-    modules = [model]
-    while modules:
-        module = modules.pop()
-        if id(module) in met:
-            continue
-        met.add(id(module))
+    for module in modules_of(model):
         for parameter in module._parameters.values():
             if parameter is not None:
                 found.setdefault(id(parameter), parameter)
-        modules += [child for child in reversed(module._modules.values()) if child is not None]
     return list(found.values())

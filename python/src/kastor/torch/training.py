@@ -264,11 +264,20 @@ class Training:
         alone = self.pod is not None and group.size * plan.passes == 1
         if group.size == 1:
             self._look_alone()
-        else:
-            self._trained.look()
-        instead = self._trained.parameters if self._trained.changed else None
-        self._sums.begin(group, pass_number, plan.passes, alone or self._measures(), keep=alone, instead=instead)
+        self._sums.begin(group, pass_number, plan.passes, alone or self._measures(), keep=alone)
         return take
+
+    def passed(self) -> bool:
+        """Whether the turn had its backward pass.
+
+        One that reached none of the parameters that the members have agreed on is one too, where the script trains
+        others by now: the members agree on these, and take the step again.
+        """
+        if not self.reducer.done and not self.alternates:
+            self._trained.look()
+            if self._trained.changed:
+                self._sums.end_pass()
+        return self.reducer.done
 
     def _measures(self) -> bool:
         """Whether this step observes the noise."""
@@ -365,7 +374,7 @@ class Training:
             # It broke in a sum of the script's.
             self.give_up_step()
             return False
-        if not self.reducer.done:
+        if not self.passed():
             raise UsageError(
                 "optimizer.step() ran without loss.backward() on the batch that the loader gave. Call backward() once"
                 " for each batch, before step()."
@@ -456,8 +465,7 @@ class Training:
         for rank, row in enumerate(rows):
             if row[0] != counters.place:
                 raise BrokenGroupError(f"rank {rank} is at step {row[0]:.6g}, not {counters.place:.6g}")
-        if group.size > 1:
-            self._require_the_same(rows)
+        self._require_the_same(rows)
         if loss_scale is None and self.pod is not None:
             self._require_finite(group, rows, finite)
         batch = plan.global_batch_size(group.size)
