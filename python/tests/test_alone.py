@@ -99,7 +99,7 @@ def test_a_step_whose_parameters_are_all_replaced_before_its_pass_is_taken_again
     model, optimizer, _ = objects()
     job = kastor.init()
     job.prepare(model, optimizer)
-    steps = []
+    steps: list[tuple[int, bool]] = []
     for x, y in job.loader(Data(), batch_size=20):
         if len(steps) == 2:
             model[0], model[1], model[2] = torch.nn.Linear(4, 8), torch.nn.Identity(), torch.nn.Linear(8, 3)

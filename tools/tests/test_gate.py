@@ -240,6 +240,16 @@ def test_nightly_parts_take_turns_and_come_at_once_when_their_packages_change() 
     assert [part.name for part in plan.chosen(found, [], 0, ["c"])] == ["a", "c"]
 
 
+def test_a_check_that_failed_is_never_retried(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "checks.tsv").write_text("format\tpassed\ntypes\tfailed\n")
+    form, types = outcomes.of_checks("python", tmp_path / "checks.tsv")
+    assert (form.status, types.status) == (Status.PASSED, Status.FAILED)
+    assert types.never_retried
+    (tmp_path / "checks.tsv").write_text("format passed\n")
+    with pytest.raises(outcomes.ReportError, match=r"checks.tsv, line 1: no result of a check"):
+        outcomes.of_checks("python", tmp_path / "checks.tsv")
+
+
 def test_what_the_watcher_saw_is_never_retried(tmp_path: pathlib.Path) -> None:
     assert not plan.violations("suite", tmp_path)
     (tmp_path / "violations").write_text("a GPU was given twice\n")
