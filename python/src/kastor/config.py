@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from kastor.errors import ConfigError
 from kastor.noise import SCALING_RULES
+from kastor.pace import Pace
 
 T = TypeVar("T")
 
@@ -146,7 +147,8 @@ class Config:
 
     ``threads`` is how many compute on a CPU; 0 where nobody says so. ``warm_start_dir`` is the folder of
     the other job's checkpoints; where it is None, ``warm_start_problem`` is the reason. ``check`` is set
-    by ``kastor.check`` alone: states are compared after each step, and a difference ends the job.
+    by ``kastor.check`` alone: states are compared after each step, and a difference ends the job. ``pace`` is that of
+    an accelerator, which passes keep; None where they take what they take.
     """
 
     namespace: str
@@ -170,6 +172,7 @@ class Config:
     warm_start_uid: str = ""
     warm_start_problem: str = "the operator says nothing of it: it is older than this client"
     check: bool = False
+    pace: Pace | None = None
 
     @property
     def job_name(self) -> str:
@@ -224,6 +227,7 @@ class Config:
             reader.get("KASTOR_WARM_START_UID", str, "", optional=True),
             reader.get("KASTOR_WARM_START_PROBLEM", str, Config.warm_start_problem, optional=True),
             reader.get("KASTOR_CHECK", _truth, False, optional=True),
+            reader.get("KASTOR_PACE", Pace.parse, None, optional=True),
         )
         if reader.problems:
             raise ConfigError(

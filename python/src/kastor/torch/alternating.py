@@ -44,6 +44,7 @@ class AlternatingTraining(Training):
         self.trained = FixedGroups(model, optimizers)
         self._reducer = self.reducer = BackwardReducer(self.trained.of)
         self._reducer.on_wait = self._wait
+        self._reducer.on_pass = self._end_pass
         # A replica that joins has no gradients, so the others may keep none of theirs either.
         self.members.on_agreed = self._reducer.drop
         self._reducer.keep = self.pod is not None

@@ -53,6 +53,7 @@ class BackwardReducer:
         self.last = True
         self.keep = False
         self.error: BrokenGroupError | None = None
+        self.on_pass: Callable[[], None] = lambda: None
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self.computed_at = self.waited = self.waited_before = 0.0
 
@@ -160,6 +161,7 @@ class BackwardReducer:
     def _end(self) -> None:
         if self._cuda is not None:
             torch.cuda.synchronize(self._cuda)
+        self.on_pass()
         self.computed_at, self.waited_before = time.perf_counter(), self.waited
         # torch.autograd.grad() calls hooks as well, and adds nothing; nor does a gradient that is not defined.
         for key, (parameter, before) in list(self._before.items()):

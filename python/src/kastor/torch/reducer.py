@@ -77,6 +77,7 @@ class Reducer:
         self._in_pass = self._began = False
         self.done = False
         self.error: BrokenGroupError | None = None
+        self.on_pass: Callable[[], None] = lambda: None
         self.on_computed: Callable[[], None] = lambda: None
         self.computed_at = 0.0
 
@@ -279,6 +280,7 @@ class Reducer:
             self._flush(bucket)
         if self._last and self._cuda is not None:
             torch.cuda.synchronize(self._cuda)
+        self.on_pass()
         self.computed_at = time.perf_counter()
         self.done = True
         self.on_computed()

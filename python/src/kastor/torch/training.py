@@ -15,6 +15,7 @@ from kastor.audit import AuditDigest
 from kastor.config import Work
 from kastor.errors import DivergedError, NotFiniteError, UsageError
 from kastor.noise import JointNoise, learning_rate_factor
+from kastor.pace import Pacer
 from kastor.protocol import Doing, Membership
 from kastor.sampler import ElasticSampler, Order, Take
 from kastor.telemetry import StepSample
@@ -130,6 +131,8 @@ class Training:
         self._first_step_of = -1
         self._last_save = time.monotonic()
         self._comparison = Comparison(drift)
+        pace = pod.config.pace if pod else None
+        self._pacer = Pacer(pace) if pace is not None else None
         self.pass_examples = 0
         self.looping = self.left = False
 
@@ -143,6 +146,7 @@ class Training:
         self._trained.settle()
         self.members.on_agreed = self._adopt
         self._sums.on_computed = self._computed
+        self._sums.on_pass = self._end_pass
         self.statistics = BatchStatistics(model)
 
     def _take(self, optimizers: Sequence[torch.optim.Optimizer], parts: Mapping[str, Stateful]) -> None:
@@ -292,6 +296,8 @@ class Training:
         group, plan = members.group, members.plan
         self.pass_examples = plan.atomic_batch_size
         self.step.take = members.sampler.take(self.counters.cursor, plan, group.size, group.rank, pass_number)
+        if self._pacer is not None:
+            self._pacer.begin(plan.atomic_batch_size)
         return self.step.take
 
     def _look_alone(self) -> None:
@@ -308,6 +314,11 @@ class Training:
             self._sums.adopt(self._trained.parameters)
             self._trained.settle()
             self._previous.clear()
+
+    def _end_pass(self) -> None:
+        """Lets a pass last as long as it is to."""
+        if self._pacer is not None:
+            self._pacer.end()
 
     def _computed(self) -> None:
         """Counts what a backward pass trained on, at its end."""

@@ -91,7 +91,8 @@ public final class LocalCluster implements AutoCloseable {
               List.of(node(options.slots(), MachineGpus.found())),
               state.pods(),
               state.logs(),
-              agent);
+              agent,
+              options.variables());
       parts.push(kubelet);
       api.readiness().add("kubelet", kubelet::failure);
       api.readiness().add("disk", state::shortOfRoom);

@@ -1,5 +1,6 @@
 package dev.kastor.local;
 
+import dev.kastor.local.kubelet.PodVariables;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -11,9 +12,15 @@ import java.time.Duration;
  * @param plugins folder with jars of policies and programs; it need not exist
  * @param webPort port of the web page; another free one is taken when it is in use
  * @param roundInterval time between scheduling rounds
+ * @param variables that replicas are given beside those of their jobs
  */
 public record LocalOptions(
-    int slots, String policy, Path plugins, int webPort, Duration roundInterval) {
+    int slots,
+    String policy,
+    Path plugins,
+    int webPort,
+    Duration roundInterval,
+    PodVariables variables) {
   /** The node's name. */
   public static final String NODE = "local";
 

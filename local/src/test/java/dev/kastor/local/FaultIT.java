@@ -7,6 +7,7 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
+import dev.kastor.local.kubelet.PodVariables;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -103,7 +104,7 @@ final class FaultIT {
             new Installation(
                 Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
             state,
-            new LocalOptions(2, "pollux", state.plugins(), 0, Duration.ofSeconds(2)));
+            new LocalOptions(2, "pollux", state.plugins(), 0, Duration.ofSeconds(2), PodVariables.NONE));
     cluster.awaitReady(System.out::println);
     return cluster;
   }

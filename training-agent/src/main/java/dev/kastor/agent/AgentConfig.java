@@ -1,5 +1,6 @@
 package dev.kastor.agent;
 
+import dev.kastor.agent.pace.Pace;
 import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.OtherCheckpoints;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +44,8 @@ import org.jspecify.annotations.Nullable;
  * @param terminationGrace {@code KASTOR_TERMINATION_GRACE_SECONDS}: time from being asked to end to
  *     being killed
  * @param exitWithParent {@code KASTOR_EXIT_WITH_PARENT}: end when standard input ends
+ * @param pace {@code KASTOR_PACE}: of an accelerator, which passes keep; empty where they take what
+ *     they take
  */
 public record AgentConfig(
     JobId job,
@@ -60,7 +64,8 @@ public record AgentConfig(
     WarmStart.Source warmStart,
     Path terminationLog,
     Duration terminationGrace,
-    boolean exitWithParent) {
+    boolean exitWithParent,
+    Optional<Pace> pace) {
   private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
 
   /**
@@ -92,6 +97,8 @@ public record AgentConfig(
         reader.optional("KASTOR_TERMINATION_GRACE_SECONDS", AgentConfig::seconds, DEFAULT_GRACE);
     boolean exit = reader.optional("KASTOR_EXIT_WITH_PARENT", Boolean::parseBoolean, false);
     WarmStart.Source warmStart = warmStart(reader);
+    Optional<Pace> pace =
+        reader.optional("KASTOR_PACE", text -> Optional.of(Pace.parse(text)), Optional.empty());
     reader.check();
     return new AgentConfig(
         new JobId(namespace, name),
@@ -110,7 +117,8 @@ public record AgentConfig(
         warmStart,
         termination,
         grace,
-        exit);
+        exit,
+        pace);
   }
 
   private static WarmStart.Source warmStart(Reader reader) {

@@ -3,6 +3,7 @@ package dev.kastor.agent;
 import dev.kastor.agent.membership.LocalReplica;
 import dev.kastor.agent.membership.MembershipClient;
 import dev.kastor.agent.operator.OperatorConnection;
+import dev.kastor.agent.pace.PacedModel;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
@@ -84,7 +85,7 @@ final class ReplicaProcess implements AutoCloseable {
       }
       Optimizer optimizer = program.optimizer(parameters);
       method.checkSlots(spec.slots());
-      try (Trainable model = program.load(parameters, method.passSettings(spec.slots()))) {
+      try (Trainable model = paced(program.load(parameters, method.passSettings(spec.slots())))) {
         if (spec.initialBatch() > model.trainingExamples()) {
           throw new PermanentException(
               "goodput.batchSize.initial (%d) is above the %d training examples that there are. Lower it."
@@ -108,6 +109,10 @@ final class ReplicaProcess implements AutoCloseable {
               .formatted(e.getMessage()),
           e);
     }
+  }
+
+  private Trainable paced(Trainable model) {
+    return config.pace().isPresent() ? new PacedModel(model, config.pace().get()) : model;
   }
 
   private Outcome train(Trainable model, Optimizer optimizer, TrainingSettings settings)

@@ -3,6 +3,7 @@ package dev.kastor.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kastor.agent.pace.Pace;
 import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.agent.trainer.Work;
@@ -54,6 +55,7 @@ class AgentConfigTest {
     AgentConfig config = AgentConfig.read(environment());
     assertThat(config.job()).hasToString("some-namespace/some-job");
     assertThat(config.exitWithParent()).isFalse();
+    assertThat(config.pace()).isEmpty();
     assertThat(config.ringCipher()).isEqualTo(RingCipher.AES_GCM);
     JobSettings spec = config.spec();
     assertThat(spec.program()).isEqualTo("glyph-mlp");
@@ -75,6 +77,16 @@ class AgentConfigTest {
     assertThat(AgentConfig.read(environment).protocol()).as("told of none").isEqualTo(1);
     environment.put("KASTOR_PROTOCOL", told);
     assertThat(AgentConfig.read(environment).protocol()).isEqualTo(spoken);
+  }
+
+  @Test
+  void readsThePaceOfAnAccelerator() throws Exception {
+    Map<String, String> environment = environment();
+    environment.put("KASTOR_PACE", "0.008 0.0026");
+    assertThat(AgentConfig.read(environment).pace()).contains(new Pace(0.008, 0.0026));
+    environment.put("KASTOR_PACE", "fast");
+    assertThatThrownBy(() -> AgentConfig.read(environment))
+        .hasMessageContaining("KASTOR_PACE is unusable: it must be two numbers of seconds");
   }
 
   @Test

@@ -13,6 +13,7 @@ import dev.kastor.local.LocalCluster;
 import dev.kastor.local.LocalException;
 import dev.kastor.local.LocalOptions;
 import dev.kastor.local.StateFolder;
+import dev.kastor.local.kubelet.PodVariables;
 import dev.kastor.local.kubelet.PrivateFiles;
 import dev.kastor.traces.AtomicFile;
 import java.io.IOException;
@@ -80,7 +81,9 @@ final class Demo {
       List<ManifestFile> jobs,
       Arrivals arrivals)
       throws IOException, LocalException, InterruptedException {
-    LocalOptions options = new LocalOptions(plan.slots(), policy, PluginJars.folder(), port, ROUND);
+    LocalOptions options =
+        new LocalOptions(
+            plan.slots(), policy, PluginJars.folder(), port, ROUND, PodVariables.NONE);
     try (StateFolder state = StateFolder.lock(folder);
         LocalCluster cluster = LocalCluster.start(installation, state, options)) {
       say("starting a cluster with %d slots, policy %s".formatted(plan.slots(), policy));

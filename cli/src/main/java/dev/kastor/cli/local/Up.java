@@ -6,9 +6,12 @@ import dev.kastor.local.Installation;
 import dev.kastor.local.LocalCluster;
 import dev.kastor.local.LocalOptions;
 import dev.kastor.local.MachineGpus;
+import dev.kastor.local.Paces;
 import dev.kastor.local.StateFolder;
+import dev.kastor.local.kubelet.PodVariables;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
 /** A local cluster in the foreground. */
@@ -21,7 +24,7 @@ final class Up {
     this.out = out;
   }
 
-  int run(int slots, String policy, int port) {
+  int run(int slots, String policy, int port, Optional<Paces> paces) {
     return Foreground.run(() -> {
       Installation installation = Installation.current();
       boolean started = false;
@@ -30,11 +33,20 @@ final class Up {
               LocalCluster.start(
                   installation,
                   state,
-                  new LocalOptions(slots, policy, state.plugins(), port, ROUND))) {
+                  new LocalOptions(
+                      slots,
+                      policy,
+                      state.plugins(),
+                      port,
+                      ROUND,
+                      paces.isPresent() ? paces.get() : PodVariables.NONE))) {
         started = true;
         int gpus = MachineGpus.found().size();
         int cores = Runtime.getRuntime().availableProcessors();
-        if (gpus > 0) {
+        if (paces.isPresent()) {
+          say(
+              "slots are paced: passes last as long as on the accelerator that the figures are of, and the rest is slept");
+        } else if (gpus > 0) {
           warnIfShared(slots, gpus, "GPU");
         } else {
           warnIfShared(slots, cores, "core");

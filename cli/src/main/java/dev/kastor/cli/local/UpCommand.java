@@ -1,6 +1,7 @@
 package dev.kastor.cli.local;
 
 import dev.kastor.cli.plugin.KnownPolicies;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -19,6 +20,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kastor up",
       "  kastor up --slots 4 --policy fifo",
+      "  kastor up --slots 8 --paced",
       "  KASTOR_HOME=/data/kastor kastor up --port 9000"
     })
 public final class UpCommand implements Callable<Integer> {
@@ -29,6 +31,18 @@ public final class UpCommand implements Callable<Integer> {
       paramLabel = "N",
       description = "Replicas that this machine holds (default: its GPUs, or else its cores).")
   private @Nullable Integer slots;
+
+  @Option(
+      names = "--paced",
+      paramLabel = "FILE",
+      arity = "0..1",
+      fallbackValue = "",
+      description =
+          "Lets passes last as long as on an accelerator, and sleeps what the computation leaves of"
+              + " that: slots are as fast as each other and share no cores, as long as these"
+              + " suffice. FILE has the times of programs and scripts by their names, as --profiles"
+              + " of simulate has them (default: traces/profiles/paced.csv).")
+  private @Nullable String paced;
 
   @Option(
       names = "--policy",
@@ -50,6 +64,10 @@ public final class UpCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     return new Up(spec.commandLine().getOut())
-        .run(Sizing.slots(slots), Sizing.policy(policy), Sizing.port(port));
+        .run(
+            Sizing.slots(slots),
+            Sizing.policy(policy),
+            Sizing.port(port),
+            paced == null ? Optional.empty() : Optional.of(PaceFile.read(paced)));
   }
 }

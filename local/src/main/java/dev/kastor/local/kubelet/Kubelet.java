@@ -48,6 +48,7 @@ public final class Kubelet implements AutoCloseable {
   private final Path podsFolder;
   private final Path logsFolder;
   private final EntryPoint entryPoint;
+  private final PodVariables variables;
   private final Map<String, PodProcess> processes = new HashMap<>();
   private final Troubles troubles = new Troubles();
   private final Peers peers = new Peers();
@@ -56,12 +57,18 @@ public final class Kubelet implements AutoCloseable {
   private volatile long lastPassNanos = System.nanoTime();
   private volatile boolean closing;
 
-  private Kubelet(ApiServer server, Path podsFolder, Path logsFolder, EntryPoint entryPoint) {
+  private Kubelet(
+      ApiServer server,
+      Path podsFolder,
+      Path logsFolder,
+      EntryPoint entryPoint,
+      PodVariables variables) {
     this.resources = server.resources();
     this.tokens = server.tokens();
     this.podsFolder = podsFolder;
     this.logsFolder = logsFolder;
     this.entryPoint = entryPoint;
+    this.variables = variables;
     this.thread = Thread.ofPlatform().name("kubelet").unstarted(this::run);
   }
 
@@ -70,16 +77,19 @@ public final class Kubelet implements AutoCloseable {
    *
    * @param podsFolder where pods get their folders
    * @param logsFolder where the output of pods goes, as {@code NAMESPACE/POD.log}
+   * @param entryPoint of images
+   * @param variables of this machine
    */
   public static Kubelet start(
       ApiServer server,
       List<LocalNode> nodes,
       Path podsFolder,
       Path logsFolder,
-      EntryPoint entryPoint)
+      EntryPoint entryPoint,
+      PodVariables variables)
       throws IOException {
     Leftovers.end(podsFolder);
-    Kubelet kubelet = new Kubelet(server, podsFolder, logsFolder, entryPoint);
+    Kubelet kubelet = new Kubelet(server, podsFolder, logsFolder, entryPoint, variables);
     for (LocalNode node : nodes) {
       server.resources().create(ResourceTypes.NODE, "", node.object(), Options.PLAIN);
       if (!node.gpus().isEmpty()) {
@@ -284,17 +294,19 @@ public final class Kubelet implements AutoCloseable {
     paths.put(
         container.path("terminationMessagePath").asText("/dev/termination-log"), terminationLog);
     PodEnvironment environment = new PodEnvironment(resources, pod, paths);
-    Map<String, String> variables = new LinkedHashMap<>();
+    Map<String, String> ofPod = new LinkedHashMap<>();
     Gpus own = gpus.get(pod.at("/spec/nodeName").asText());
     if (own != null) {
       int count = Math.toIntExact(Placement.slots(pod));
-      variables.put("CUDA_VISIBLE_DEVICES", String.join(",", own.take(Json.uid(pod), count)));
+      ofPod.put("CUDA_VISIBLE_DEVICES", String.join(",", own.take(Json.uid(pod), count)));
     }
-    variables.putAll(environment.of(container));
-    peers.localise(pod, variables);
+    ofPod.putAll(environment.of(container));
+    List<String> command = command(container);
+    variables.of(ofPod, command).forEach(ofPod::putIfAbsent);
+    peers.localise(pod, ofPod);
     return PodProcess.start(
-        command(container),
-        variables,
+        command,
+        ofPod,
         folder,
         environment.workingDirectory(container).orElse(folder),
         log(logsFolder, Json.namespace(pod), Json.name(pod)),

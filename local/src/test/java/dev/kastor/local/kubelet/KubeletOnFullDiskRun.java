@@ -32,7 +32,8 @@ final class KubeletOnFullDiskRun {
               List.of(new LocalNode("a", 2, "cpu", List.of())),
               disk.resolve("pods"),
               disk.resolve("logs"),
-              image -> List.of("sh", "-c", "until [ -e " + gate + " ]; do sleep 0.05; done"))) {
+              image -> List.of("sh", "-c", "until [ -e " + gate + " ]; do sleep 0.05; done"),
+              PodVariables.NONE)) {
         create(resources, "first");
         await(resources, "first", "Running");
         long pid =

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -46,7 +47,9 @@ final class KubeletTest {
                 new LocalNode("b", 2, "gpu", List.of("5", "7"))),
             folder.resolve("pods"),
             logs,
-            image -> List.of("sh", "-c", "echo image " + image));
+            image -> List.of("sh", "-c", "echo image " + image),
+            (container, command) ->
+                Map.of("MACHINE", container.getOrDefault("WHO", "") + command.size(), "WHO", "machine"));
   }
 
   @AfterEach
@@ -114,6 +117,15 @@ final class KubeletTest {
         await("bad", phase("Failed")).at("/status/containerStatuses/0/state/terminated");
     assertThat(terminated.path("exitCode").asInt()).isEqualTo(7);
     assertThat(terminated.path("message").asText()).isEqualTo("bye\n");
+  }
+
+  @Test
+  void variablesOfTheMachineComeBesideThoseOfTheContainer() throws Exception {
+    create(
+        "told",
+        script("echo $MACHINE $WHO").replace("image: x", "image: x\n  env: [{name: WHO, value: me}]"));
+    await("told", phase("Succeeded"));
+    assertThat(folder.resolve("logs/default/told.log")).hasContent("me3 me");
   }
 
   @Test

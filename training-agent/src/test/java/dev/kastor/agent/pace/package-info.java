@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.agent.pace;
+
+import org.jspecify.annotations.NullMarked;
