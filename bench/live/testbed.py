@@ -1,0 +1,76 @@
+"""Testbed: twelve real jobs on paced slots, in several orders of arrival, under static allocations and under policies.
+
+Each run starts a cluster of its own, and a run whose figures are in the folder already is not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from run import UNDER, run
+
+COLUMNS = (
+    ("mean s", "mean", "{:.0f}"),
+    ("p90 s", "p90", "{:.0f}"),
+    ("makespan s", "makespan", "{:.0f}"),
+    ("wait s", "wait", "{:.0f}"),
+    ("held slot s", "held", "{:.0f}"),
+    ("trained slot s", "trained", "{:.0f}"),
+    ("growths", "changes", "{:.1f}"),
+    ("undone", "undone", "{:.1f}"),
+    ("never trained", "neverTrained", "{:.1f}"),
+    ("restarts", "restarts", "{:.1f}"),
+    ("lost", "lost", "{:.0f}"),
+    ("late", "late", "{:.2f}"),
+)
+
+
+def main() -> None:
+    """Runs what is asked for and prints a table after each run."""
+    parser = argparse.ArgumentParser(
+        prog="bench/testbed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--orders", type=int, nargs="+", default=[1, 2, 3, 4, 5], metavar="N", help="(default: 1 to 5)")
+    parser.add_argument("--under", nargs="+", default=list(UNDER), choices=list(UNDER), metavar="NAME",
+                        help=f"of {', '.join(UNDER)} (default: all)")  # fmt: skip
+    parser.add_argument("--slots", type=int, default=8, help="(default: 8)")
+    parser.add_argument("--gap", type=float, default=8, help="mean seconds between two arrivals (default: 8)")
+    parser.add_argument("--work", type=float, default=1, help="factor on the work of each job (default: 1)")
+    parser.add_argument("--out", type=Path, default=Path("testbed"), help="folder of all runs (default: testbed)")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for order in options.orders:
+        for under in options.under:
+            made = run(options.out, order, under, options.slots, options.gap, options.work)
+            found.setdefault(under, []).append(made)
+    table(found)
+    rows = {under: [{k: v for k, v in each.items() if k != "trace"} for each in runs] for under, runs in found.items()}
+    (options.out / "testbed.json").write_text(json.dumps(rows, indent=1))
+
+
+def table(found: dict[str, list[dict[str, Any]]]) -> None:
+    """Prints a row for each name: means over its orders, the worst lateness, and its mean against the best static."""
+    static = [_mean(runs, "mean") for under, runs in found.items() if under.startswith(("static", "tuned"))]
+    print("| under | orders | " + " | ".join(title for title, _, _ in COLUMNS) + " | against static |")
+    print("|---|" + "---:|" * (len(COLUMNS) + 2))
+    for under, runs in found.items():
+        cells = [
+            form.format(max(each[key] for each in runs) if key == "late" else _mean(runs, key))
+            for _, key, form in COLUMNS
+        ]
+        ratio = f"{_mean(runs, 'mean') / min(static):.2f}" if static else ""
+        print(f"| {under} | {len(runs)} | {' | '.join(cells)} | {ratio} |")
+
+
+def _mean(runs: list[dict[str, Any]], key: str) -> float:
+    return float(sum(each[key] for each in runs)) / len(runs)
+
+
+if __name__ == "__main__":
+    main()
