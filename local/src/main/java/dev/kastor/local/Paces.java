@@ -43,7 +43,7 @@ public final class Paces implements PodVariables {
     String pace = byName.get(runs.get());
     if (pace == null) {
       if (unknown.add(runs.get())) {
-        LOG.warn("{} has no pace: its passes take as long as they take", runs.get());
+        LOG.warn("{} has no figures among the paces: its passes are not paced", runs.get());
       }
       return Map.of();
     }
