@@ -106,6 +106,7 @@ final class WhatIfCommandTest {
             0,
             Duration.ofSeconds(2),
             Duration.ofSeconds(15),
+            Duration.ofSeconds(15),
             minute,
             minute,
             false,

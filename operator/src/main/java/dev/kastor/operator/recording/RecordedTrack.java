@@ -140,6 +140,7 @@ final class RecordedTrack {
         state.restarts(),
         newest.flatMap(Measured::rescalePause).orElse(state.rescaleCost()),
         newest.flatMap(Measured::restartPause).orElse(state.restartCost()),
+        newest.flatMap(Measured::restartPause).orElse(state.startCost()),
         state.sinceChange(),
         state.unsaved(),
         false,

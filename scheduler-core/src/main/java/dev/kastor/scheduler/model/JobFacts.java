@@ -44,6 +44,7 @@ public record JobFacts(
         // The next change of a job that holds nothing is a start, as is any of one that restarts.
         current.isEmpty() || restarts ? restart : live,
         restart,
+        assumed.start().orElse(restart),
         allocations.since().map(at -> AllocationHistory.sinceOrZero(at, now)).orElse(Duration.ZERO),
         unsaved(now),
         pinned,

@@ -21,6 +21,8 @@ import java.util.Optional;
  * @param restarts times it went from one allocation to another with a pause
  * @param rescaleCost measured or assumed pause of a change
  * @param restartCost the same of one after which nothing runs where it ran, or on another GPU type
+ * @param startCost measured or assumed time from an allocation of more replicas to their first step,
+ *     while the others train on
  * @param sinceChange time since its allocation last changed, be it to none; zero if it never had
  *     one
  * @param unsaved what it has trained since it last saved its state: lost if it stops without
@@ -41,6 +43,7 @@ public record JobState(
     int restarts,
     Duration rescaleCost,
     Duration restartCost,
+    Duration startCost,
     Duration sinceChange,
     Duration unsaved,
     boolean pinned,
@@ -54,7 +57,7 @@ public record JobState(
     }
   }
 
-  /** A job of which nobody knows when it saved its state. */
+  /** A job of which nobody knows when it saved its state, and whose replicas start at once. */
   public JobState(
       JobSpec spec,
       Allocation allocation,
@@ -82,6 +85,7 @@ public record JobState(
         restarts,
         rescaleCost,
         restartCost,
+        Duration.ZERO,
         sinceChange,
         Duration.ZERO,
         pinned,
@@ -166,6 +170,7 @@ public record JobState(
         restarts,
         rescaleCost,
         restartCost,
+        startCost,
         sinceChange,
         unsaved,
         true,
@@ -187,6 +192,7 @@ public record JobState(
         restarts,
         restartCost,
         restartCost,
+        startCost,
         Duration.ZERO,
         Duration.ZERO,
         false,
@@ -208,6 +214,7 @@ public record JobState(
         restarts,
         rescaleCost,
         restartCost,
+        startCost,
         sinceChange,
         unsaved,
         pinned,

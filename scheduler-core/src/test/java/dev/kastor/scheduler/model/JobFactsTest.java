@@ -32,6 +32,28 @@ class JobFactsTest {
   }
 
   @Test
+  void replicasStartForAsLongAsARestartTakesUnlessTheHostKnowsBetter() {
+    assertThat(state(RUNS, measured(null, 7L, null), true).startCost())
+        .isEqualTo(Duration.ofSeconds(7));
+    JobFacts facts =
+        new JobFacts(
+            TestJob.job("bert").build().spec(),
+            RUNS,
+            true,
+            measured(null, 7L, null),
+            false,
+            Optional.empty());
+    AssumedPauses known =
+        new AssumedPauses(
+            Duration.ofSeconds(2), Duration.ofSeconds(15), Optional.of(Duration.ofSeconds(3)));
+    JobState state = facts.state(known, at(60));
+    assertThat(state.startCost()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(state.withSpec(state.spec()).startCost()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(state.pinnedAsItIs().startCost()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(state.stopped().startCost()).isEqualTo(Duration.ofSeconds(3));
+  }
+
+  @Test
   void theNextChangeOfAWaitingJobIsAStart() {
     AllocationHistory waits = RUNS.next(Allocation.NONE, at(20));
     assertThat(state(waits, measured(1L, 30L, null), false).rescaleCost())

@@ -39,6 +39,7 @@ public final class TestJob {
   private Duration age = Duration.ofMinutes(10);
   private Duration cost = Duration.ofSeconds(1);
   private @Nullable Duration restartCost;
+  private Duration startCost = Duration.ZERO;
   private double service;
   private Duration sinceChange = Duration.ZERO;
   private Optional<Progress> progress = Optional.empty();
@@ -104,6 +105,12 @@ public final class TestJob {
   /** Of a change after which nothing runs where it ran; {@link #rescaleCost} unless set. */
   public TestJob restartCost(Duration value) {
     restartCost = value;
+    return this;
+  }
+
+  /** Of replicas that it adds while the others train on; they train at once unless set. */
+  public TestJob startCost(Duration value) {
+    startCost = value;
     return this;
   }
 
@@ -200,6 +207,7 @@ public final class TestJob {
         0,
         cost,
         restartCost == null ? cost : restartCost,
+        startCost,
         sinceChange,
         unsaved,
         pinned,

@@ -136,6 +136,7 @@ final class QuotaScene {
               job.restarts(),
               job.rescaleCost(),
               job.restartCost(),
+              job.startCost(),
               held,
               job.unsaved(),
               job.pinned(),

@@ -127,7 +127,8 @@ final class EventJob implements Foresight {
     assumed =
         new AssumedPauses(
             settings.liveRescale().pause(),
-            VirtualClock.duration(courses.application().believedRestartSeconds()));
+            VirtualClock.duration(courses.application().believedRestartSeconds()),
+            Optional.of(settings.liveRescale().start()));
     batch = new BatchPlan(1, 0);
     course = courses.at(spec.batchLimits().targetGlobalBatch());
   }

@@ -67,6 +67,7 @@ final class RecordedWork {
             state.restarts(),
             state.rescaleCost(),
             state.restartCost(),
+            state.startCost(),
             state.sinceChange(),
             state.unsaved(),
             false,

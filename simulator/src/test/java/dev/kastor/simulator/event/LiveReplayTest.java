@@ -122,6 +122,7 @@ final class LiveReplayTest {
         job.restarts(),
         job.rescaleCost(),
         job.restartCost(),
+        job.startCost(),
         job.sinceChange(),
         job.unsaved(),
         job.pinned(),

@@ -87,6 +87,7 @@ final class Live {
             0,
             runs ? Duration.ofSeconds(2) : START,
             START,
+            START,
             runs ? Duration.ofSeconds(60) : Duration.ZERO,
             runs ? Duration.ofSeconds(60) : Duration.ZERO,
             false,

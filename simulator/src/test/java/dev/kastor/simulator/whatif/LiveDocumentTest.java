@@ -95,6 +95,7 @@ final class LiveDocumentTest {
             4,
             Duration.ofMillis(1500),
             Duration.ofSeconds(31),
+            Duration.ofSeconds(29),
             Duration.ofSeconds(77),
             Duration.ofSeconds(5),
             true,
@@ -147,6 +148,16 @@ final class LiveDocumentTest {
     assertThat(read).isEqualTo(cluster);
     assertThat(read.jobs().getFirst().state().allocation().node(0)).isEqualTo("z");
     assertThat(read.snapshot()).isEqualTo(cluster.snapshot());
+  }
+
+  @Test
+  void anOlderOperatorSaysNothingOfStarts() throws IOException {
+    LiveCluster cluster = Live.cluster(List.of(1), Live.waits("plain", 5));
+    String text = JSON.writeValueAsString(LiveDocument.of(cluster));
+    String older = text.replaceAll("\"startCost\":\"[^\"]*\",", "");
+    assertThat(older).isNotEqualTo(text);
+    JobState state = JSON.readValue(older, LiveDocument.class).cluster().jobs().getFirst().state();
+    assertThat(state.startCost()).isEqualTo(state.restartCost());
   }
 
   @Test

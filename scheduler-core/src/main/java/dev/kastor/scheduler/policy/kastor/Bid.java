@@ -85,6 +85,11 @@ final class Bid {
     return job.rescaleCost().toNanos() * 1e-9;
   }
 
+  /** Seconds for which replicas that it adds start, while the others train on. */
+  double startSeconds() {
+    return job.startCost().toNanos() * 1e-9;
+  }
+
   /** Seconds for which it pauses to start. */
   double restartPause() {
     return job.restartCost().toNanos() * 1e-9;

@@ -35,6 +35,7 @@ final class KastorPolicy implements Policy {
   private final OfferBook book;
   private final Moves moves;
 
+
   KastorPolicy(Options options) {
     this.options = options;
     holdSeconds = options.get(KastorPlugin.HOLD);
@@ -61,6 +62,7 @@ final class KastorPolicy implements Policy {
    * them.
    */
   Decision decide(Snapshot snapshot) {
+
     Pools pools = Pools.of(snapshot.nodes(), options);
     Decision usual = decide(snapshot, pools, Integer.MIN_VALUE);
     OptionalInt claimant = usual.claimant();
@@ -265,7 +267,8 @@ final class KastorPolicy implements Policy {
       if (o == bid.held) {
         bid.value[o] = gross - money;
       } else if (live(bid, o, pools)) {
-        bid.value[o] = changed(bid, gross, money, keep(bid, o, bid.rescalePause()));
+        bid.value[o] =
+            changed(bid, gross, money, keep(bid, o, bid.rescalePause())) - starts(bid, o);
       } else {
         bid.value[o] = restarted;
       }
@@ -304,6 +307,21 @@ final class KastorPolicy implements Policy {
       return net;
     }
     return bid.held < 0 ? net * keep : Math.max(gross * keep - money, net * LEAST_KEEP);
+  }
+
+  /**
+   * What the start of replicas that are added costs: what they add is lost for as long as they
+   * start, of the time over which a cluster changes. To a job that ends sooner they add nothing.
+   */
+  private double starts(Bid bid, int offer) {
+    double start = bid.startSeconds();
+    double more = bid.offers.rate()[offer] - bid.offers.rate()[bid.held];
+    boolean grows = bid.offers.slots()[offer] > bid.offers.slots()[bid.held] && more > 0;
+    if (!grows || bid.yields || !hysteresis || start <= 0) {
+      return 0;
+    }
+    double time = Math.min(holdSeconds, bid.left(bid.offers.rate()[bid.held]));
+    return bid.worth * more * Math.min(1, start / time);
   }
 
   /** Whether replicas that run may hand on what they know: those of another pool are elsewhere. */
