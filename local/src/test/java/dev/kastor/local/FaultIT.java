@@ -104,7 +104,8 @@ final class FaultIT {
             new Installation(
                 Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
             state,
-            new LocalOptions(2, "pollux", state.plugins(), 0, Duration.ofSeconds(2), PodVariables.NONE));
+            new LocalOptions(
+                2, "pollux", state.plugins(), 0, Duration.ofSeconds(2), PodVariables.NONE));
     cluster.awaitReady(System.out::println);
     return cluster;
   }

@@ -82,8 +82,7 @@ final class Demo {
       Arrivals arrivals)
       throws IOException, LocalException, InterruptedException {
     LocalOptions options =
-        new LocalOptions(
-            plan.slots(), policy, PluginJars.folder(), port, ROUND, PodVariables.NONE);
+        new LocalOptions(plan.slots(), policy, PluginJars.folder(), port, ROUND, PodVariables.NONE);
     try (StateFolder state = StateFolder.lock(folder);
         LocalCluster cluster = LocalCluster.start(installation, state, options)) {
       say("starting a cluster with %d slots, policy %s".formatted(plan.slots(), policy));

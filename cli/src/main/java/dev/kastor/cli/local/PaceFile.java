@@ -13,7 +13,9 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** File of the paces that passes keep: applications in Kastor's own format, as replays have them. */
+/**
+ * File of the paces that passes keep: applications in Kastor's own format, as replays have them.
+ */
 final class PaceFile {
   private static final String SHIPPED = "traces/profiles/paced.csv";
 
@@ -40,8 +42,7 @@ final class PaceFile {
             "%s has application '%s' on %d GPU types, and slots here are of one. Keep one of its rows."
                 .formatted(file, application.name(), application.byGpuType().size()));
       }
-      ThroughputParams pass =
-          application.byGpuType().firstEntry().getValue().throughput();
+      ThroughputParams pass = application.byGpuType().firstEntry().getValue().throughput();
       paces.put(application.name(), pass.alphaCompute() + " " + pass.betaCompute());
     }
     return new Paces(paces);

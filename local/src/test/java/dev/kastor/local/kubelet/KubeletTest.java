@@ -49,7 +49,11 @@ final class KubeletTest {
             logs,
             image -> List.of("sh", "-c", "echo image " + image),
             (container, command) ->
-                Map.of("MACHINE", container.getOrDefault("WHO", "") + command.size(), "WHO", "machine"));
+                Map.of(
+                    "MACHINE",
+                    container.getOrDefault("WHO", "") + command.size(),
+                    "WHO",
+                    "machine"));
   }
 
   @AfterEach
@@ -123,7 +127,8 @@ final class KubeletTest {
   void variablesOfTheMachineComeBesideThoseOfTheContainer() throws Exception {
     create(
         "told",
-        script("echo $MACHINE $WHO").replace("image: x", "image: x\n  env: [{name: WHO, value: me}]"));
+        script("echo $MACHINE $WHO")
+            .replace("image: x", "image: x\n  env: [{name: WHO, value: me}]"));
     await("told", phase("Succeeded"));
     assertThat(folder.resolve("logs/default/told.log")).hasContent("me3 me");
   }

@@ -21,8 +21,8 @@ import java.util.Optional;
  * @param restarts times it went from one allocation to another with a pause
  * @param rescaleCost measured or assumed pause of a change
  * @param restartCost the same of one after which nothing runs where it ran, or on another GPU type
- * @param startCost measured or assumed time from an allocation of more replicas to their first step,
- *     while the others train on
+ * @param startCost measured or assumed time from an allocation of more replicas to their first
+ *     step, while the others train on
  * @param sinceChange time since its allocation last changed, be it to none; zero if it never had
  *     one
  * @param unsaved what it has trained since it last saved its state: lost if it stops without

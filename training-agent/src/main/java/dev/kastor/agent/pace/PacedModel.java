@@ -13,7 +13,9 @@ import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Model whose passes last as long as on an accelerator of a given pace; all else is the model's. */
+/**
+ * Model whose passes last as long as on an accelerator of a given pace; all else is the model's.
+ */
 public final class PacedModel implements Trainable {
   private static final Logger log = LoggerFactory.getLogger(PacedModel.class);
 
@@ -23,7 +25,8 @@ public final class PacedModel implements Trainable {
   /** A model at a pace; closing it closes that model. */
   public PacedModel(Trainable model, Pace pace) {
     this(model, new Pacer(pace, Machine.THIS, log::warn));
-    log.info("passes are paced: {} s, and {} s an example", pace.passSeconds(), pace.exampleSeconds());
+    log.info(
+        "passes are paced: {} s, and {} s an example", pace.passSeconds(), pace.exampleSeconds());
   }
 
   PacedModel(Trainable model, Pacer pacer) {
@@ -40,8 +43,7 @@ public final class PacedModel implements Trainable {
   }
 
   @Override
-  public double pass(
-      int[] examples, float[] gradient, float[] batchStatistics, IntConsumer ready) {
+  public double pass(int[] examples, float[] gradient, float[] batchStatistics, IntConsumer ready) {
     pacer.begin(examples.length);
     double loss = model.pass(examples, gradient, batchStatistics, ready);
     pacer.end();

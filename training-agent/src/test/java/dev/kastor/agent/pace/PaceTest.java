@@ -17,7 +17,8 @@ final class PaceTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "0.008", "1 2 3", "a 1", "-0.1 1", "NaN 1", "1 Infinity", "1800 1800"})
+  @ValueSource(
+      strings = {"", "0.008", "1 2 3", "a 1", "-0.1 1", "NaN 1", "1 Infinity", "1800 1800"})
   void whatIsNoPaceIsRefused(String text) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Pace.parse(text))

@@ -35,7 +35,6 @@ final class KastorPolicy implements Policy {
   private final OfferBook book;
   private final Moves moves;
 
-
   KastorPolicy(Options options) {
     this.options = options;
     holdSeconds = options.get(KastorPlugin.HOLD);

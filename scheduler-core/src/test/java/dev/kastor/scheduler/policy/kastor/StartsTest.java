@@ -30,8 +30,7 @@ final class StartsTest {
 
   /** The decision on a node of eight slots that nobody else wants. */
   private static Decision decide(JobState job) {
-    Snapshot snapshot =
-        new Snapshot(Instant.EPOCH, List.of(new Node("n0", "a", 8)), List.of(job));
+    Snapshot snapshot = new Snapshot(Instant.EPOCH, List.of(new Node("n0", "a", 8)), List.of(job));
     return new KastorPolicy(TestOptions.USUAL).decide(snapshot);
   }
 
@@ -42,8 +41,7 @@ final class StartsTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 2, 60})
   void aJobThatTrainsForLongTakesFreeSlots(int startSeconds) {
-    JobState job =
-        half("long").steps(10, 1e6).startCost(Duration.ofSeconds(startSeconds)).build();
+    JobState job = half("long").steps(10, 1e6).startCost(Duration.ofSeconds(startSeconds)).build();
     assertThat(replicas(job)).isEqualTo(8);
   }
 
@@ -58,8 +56,7 @@ final class StartsTest {
   void theLongerTheStartTheLessAreAddedReplicasWorth() {
     double before = Double.POSITIVE_INFINITY;
     for (int seconds : new int[] {0, 5, 20, 80}) {
-      JobState job =
-          half("a").steps(10, 1e5).startCost(Duration.ofSeconds(seconds)).build();
+      JobState job = half("a").steps(10, 1e5).startCost(Duration.ofSeconds(seconds)).build();
       double value = worthOfEight(job);
       assertThat(value).isLessThan(before);
       before = value;
