@@ -49,7 +49,7 @@ final class StartsTest {
   void nothingIsStartedForAJobThatEndsSooner() {
     TestJob job = half("short").steps(900, 1000);
     assertThat(replicas(job.build())).as("at once").isEqualTo(8);
-    assertThat(replicas(job.startCost(Duration.ofSeconds(600)).build())).isEqualTo(4);
+    assertThat(replicas(job.startCost(Duration.ofMinutes(10)).build())).isEqualTo(4);
   }
 
   @Test
