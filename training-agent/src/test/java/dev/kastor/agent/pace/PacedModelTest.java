@@ -50,7 +50,7 @@ final class PacedModelTest {
     assertThat(model.pass(EXAMPLES, new float[1], new float[0])).isEqualTo(1.5);
     assertThat(since(before)).isEqualTo(Duration.ofMillis(500));
     assertThat(model.pass(EXAMPLES, new float[1], new float[0], _ -> {})).isEqualTo(1.5);
-    assertThat(since(before)).isEqualTo(Duration.ofMillis(1000));
+    assertThat(since(before)).isEqualTo(Duration.ofSeconds(1));
     assertThat(called).containsExactly("pass", "pass");
   }
 
