@@ -52,10 +52,11 @@ class LocalKastor:
             )
         try:
             self._await_ready()
-            text = (home / "kubeconfig").read_text()
-            authority = base64.b64decode(_field(text, "certificate-authority-data")).decode()
+            config = json.loads((home / "kubeconfig").read_text())
+            cluster = config["clusters"][0]["cluster"]
+            authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
             self._trust = ssl.create_default_context(cadata=authority)
-            self._server, self._token = _field(text, "server"), _field(text, "token")
+            self._server, self._token = cluster["server"], config["users"][0]["user"]["token"]
         except BaseException:
             self.close()
             raise
@@ -121,10 +122,3 @@ def environment(home: Path) -> dict[str, str]:
 def remove(folder: Path) -> None:
     """Removes a folder."""
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _field(kubeconfig: str, name: str) -> str:
-    found = re.search(rf"{name}: *\"?([^\s\"]+)", kubeconfig)
-    if found is None:
-        raise RuntimeError(f"the kubeconfig has no {name}")
-    return found[1]
