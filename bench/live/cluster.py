@@ -22,10 +22,7 @@ _ANSWER_SECONDS = 30
 
 
 class LocalKastor:
-    """Cluster on this machine, in a folder of its own. One thread uses it.
-
-    ``since`` is the time of its monotonic clock that :meth:`seconds` counts from.
-    """
+    """Cluster on this machine, in a folder of its own. One thread uses it."""
 
     def __init__(self, home: Path, slots: int, policy: str, *options: str) -> None:
         """Starts it and waits until it answers.

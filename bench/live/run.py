@@ -33,8 +33,11 @@ def run(out: Path, order: int, under: str, slots: int, mean_gap: float, work: fl
     """Runs all jobs, or returns what an earlier run found; leaves ``run.json`` and ``recording.json`` in its folder."""
     folder = folder_of(out, order, under)
     result = folder / "run.json"
+    options = {"slots": slots, "gap": mean_gap, "work": work}
     if result.exists():
         found: dict[str, Any] = json.loads(result.read_text())
+        if found["options"] != options:
+            sys.exit(f"bench/testbed: {folder} is of a run with {found['options']}. Name another folder by --out.")
         return found
     remove(folder)
     policy, shape = UNDER[under]
@@ -46,13 +49,23 @@ def run(out: Path, order: int, under: str, slots: int, mean_gap: float, work: fl
             if round_:
                 for _, job, _ in plan:
                     cluster.remove(job.name)
+                while cluster.jobs():
+                    time.sleep(_POLL_SECONDS)
             trace = _train(cluster, plan, f"order {order}, {under}")
         jobs = cluster.jobs()
         cluster.record(folder / "recording.json")
         logs = {job.name: cluster.log(job.name) for _, job, _ in plan}
     finally:
         cluster.close()
-    found = {"order": order, "under": under, "jobs": jobs, "trace": trace, **figures(jobs, trace), **_late(logs)}
+    found = {
+        "order": order,
+        "under": under,
+        "options": options,
+        "jobs": jobs,
+        "trace": trace,
+        **figures(jobs, trace),
+        **_late(logs),
+    }
     (folder / "run.json").write_text(json.dumps(found))
     remove(folder / "home")
     return found

@@ -12,7 +12,7 @@ from kastor.pace import Machine, Pace, Pacer
 
 
 class Moved:
-    """Machine of two cores whose clock moves when a test says so, or somebody sleeps."""
+    """Machine of two cores whose clock moves when a test says so, or the pacer sleeps."""
 
     def __init__(self) -> None:
         self.at, self.computed = 100.0, 0.0

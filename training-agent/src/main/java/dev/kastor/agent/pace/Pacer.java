@@ -95,7 +95,7 @@ final class Pacer {
       took += taken;
     }
 
-    /** What to say where passes took longer than they should. */
+    /** Warning where passes took longer than they should. */
     Optional<String> late() {
       double late = (double) took / planned;
       if (late <= MOST_LATE) {

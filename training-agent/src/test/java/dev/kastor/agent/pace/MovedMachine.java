@@ -2,7 +2,7 @@ package dev.kastor.agent.pace;
 
 import java.time.Duration;
 
-/** Machine of two cores whose clock moves when a test says so, or somebody sleeps. */
+/** Machine of two cores whose clock moves when a test says so, or the pacer sleeps. */
 final class MovedMachine implements Machine {
   private long now = 1_000;
   private Duration computed = Duration.ZERO;

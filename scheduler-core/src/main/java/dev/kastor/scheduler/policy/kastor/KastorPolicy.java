@@ -309,8 +309,8 @@ final class KastorPolicy implements Policy {
   }
 
   /**
-   * What the start of replicas that are added costs: what they add is lost for as long as they
-   * start, of the time over which a cluster changes. To a job that ends sooner they add nothing.
+   * Cost of the start of replicas that are added: what they add is lost for as long as they start,
+   * of the time over which a cluster changes. To a job that ends sooner they add nothing.
    */
   private double starts(Bid bid, int offer) {
     double start = bid.startSeconds();
