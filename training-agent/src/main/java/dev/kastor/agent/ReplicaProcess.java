@@ -134,6 +134,7 @@ final class ReplicaProcess implements AutoCloseable {
                 .map(other ->
                     new WarmStart(other.job(), other.step(), config.warmStart(), spec.program())));
     try (Training training = training(around, settings, model, optimizer)) {
+      config.ringCipher().warmUp();
       training.warmUp(spec.firstAtomicBatch());
       log.info(
           "{}: {} is ready with {}: {} parameters, {} examples",

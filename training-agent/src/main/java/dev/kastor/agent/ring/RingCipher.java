@@ -45,6 +45,15 @@ public enum RingCipher {
                 setting));
   }
 
+  /**
+   * Encrypts and decrypts small frames until the JIT has compiled the cipher, which takes a tenth
+   * of a second. Until then a JVM does it without the processor's instructions, 60 times slower:
+   * that would hold the first hundreds of exchanges of a new replica up, and with it all others.
+   */
+  public void warmUp() {
+    Seal.warmUp(this);
+  }
+
   byte code() {
     return code;
   }

@@ -8,6 +8,7 @@ import javax.crypto.Cipher;
 import javax.crypto.KDF;
 import javax.crypto.SecretKey;
 import javax.crypto.spec.HKDFParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,11 @@ final class Seal {
 
   static final long FRAMES_PER_KEY = 1 << 21;
   private static final int KEY_BYTES = 32;
+
+  // Frames so small are cheap while nothing is compiled yet; so many make the JIT compile all.
+  private static final int WARM_UP_BYTES = 256;
+  private static final int WARM_UP_FRAMES = 2000;
+
   private static final int NONCE_BYTES = 12;
   private static final byte[] NEXT = {'n', 'e', 'x', 't'};
 
@@ -74,6 +80,30 @@ final class Seal {
     return cipher == RingCipher.NONE
         ? null
         : new Seal(cipher, Cipher.DECRYPT_MODE, derived(cipher, key), framesPerKey);
+  }
+
+  /** Seals and opens so many small frames with a key of its own; see {@link RingCipher#warmUp}. */
+  static void warmUp(RingCipher cipher) {
+    HKDFParameterSpec key =
+        key(
+            new SecretKeySpec(new byte[KEY_BYTES], "HKDF-SHA256"),
+            new byte[KEY_BYTES],
+            new byte[] {});
+    Seal sending = sending(cipher, key);
+    Seal receiving = receiving(cipher, key);
+    if (sending == null || receiving == null) {
+      return;
+    }
+    byte[] frame = new byte[Frame.HEADER_BYTES + WARM_UP_BYTES + TAG_BYTES];
+    byte[] payload = new byte[WARM_UP_BYTES];
+    try {
+      for (int i = 0; i < WARM_UP_FRAMES; i++) {
+        sending.seal(frame, WARM_UP_BYTES);
+        receiving.open(frame, 0, WARM_UP_BYTES, payload);
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("a frame that was just sealed does not open", e);
+    }
   }
 
   /** The key of a connection: from what all replicas share and both ends said in the handshake. */

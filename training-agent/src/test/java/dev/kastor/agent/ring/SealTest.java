@@ -47,6 +47,12 @@ class SealTest {
   }
 
   @ParameterizedTest
+  @EnumSource
+  void aWarmUpEndsWithEveryCipher(RingCipher cipher) {
+    cipher.warmUp();
+  }
+
+  @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void opensWhatWasSealedOverSeveralKeys(RingCipher cipher) throws Exception {
     send(cipher, 10);
