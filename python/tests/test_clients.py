@@ -15,7 +15,7 @@ from kastor.config import Config, JobSpec
 from kastor.membership import MembershipClient
 from kastor.operator import OFFLINE, OperatorClient, OperatorError
 from kastor.protocol import Action, BatchPlan, Cause, Doing, Outcome, OutcomeKind, Phase, Progress, Switch
-from kastor.telemetry import PassTimes, StepProfiler, StepSample, TelemetryClient, TrainingStatus
+from kastor.telemetry import ColdReplicas, PassTimes, StepProfiler, StepSample, TelemetryClient, TrainingStatus
 
 PATIENCE_SECONDS = 600
 
@@ -226,6 +226,26 @@ def test_the_slowest_member_is_compared_with_the_median_of_the_others() -> None:
     assert slowest is not None
     assert (slowest.pod, slowest.pass_seconds, slowest.others_seconds) == ("b", 5.0, 2.0)
     assert times.take() is None
+
+
+def test_replicas_that_have_just_joined_others_are_cold_for_a_while() -> None:
+    now = 100.0
+    cold = ColdReplicas(lambda: now)
+    cold.joined(["a"])
+    assert cold.warm
+    cold.joined(["a", "b"])
+    assert not cold.warm
+    now = 109.9
+    cold.joined(["a"])
+    assert cold.warm
+    cold.joined(["a", "b"])
+    assert not cold.warm
+    now = 119.9
+    assert cold.warm
+    cold.joined(["b", "a"])
+    assert cold.warm
+    cold.joined(["a", "c"])
+    assert not cold.warm
 
 
 def test_profiles_are_bounded() -> None:

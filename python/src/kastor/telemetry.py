@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kastor.config import Config
@@ -74,6 +74,35 @@ class _Sums:
     steps: int = 0
     compute: float = 0.0
     sync: float = 0.0
+
+
+class ColdReplicas:
+    """Time in which replicas that have just joined others are slow, while they and others that start take processors.
+
+    What a step takes meanwhile says nothing of what it will take. A replica alone is never cold: it holds nobody up,
+    and the first that is known of a job is worth more than its exactness.
+    """
+
+    _COLD_SECONDS = 10.0
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._trained: frozenset[str] = frozenset()
+        self._warm_at = -math.inf
+
+    def joined(self, pods: Iterable[str]) -> None:
+        """The members of a generation train from now on."""
+        members = frozenset(pods)
+        if len(members) == 1:
+            self._warm_at = -math.inf
+        elif not members <= self._trained:
+            self._warm_at = self._now() + self._COLD_SECONDS
+        self._trained = members
+
+    @property
+    def warm(self) -> bool:
+        """Whether the members are warm."""
+        return self._now() >= self._warm_at
 
 
 class StepProfiler:

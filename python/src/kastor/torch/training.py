@@ -18,7 +18,7 @@ from kastor.noise import JointNoise, learning_rate_factor
 from kastor.pace import Pacer
 from kastor.protocol import Doing, Membership
 from kastor.sampler import ElasticSampler, Order, Take
-from kastor.telemetry import StepSample
+from kastor.telemetry import ColdReplicas, StepSample
 from kastor.torch.backward import BackwardReducer
 from kastor.torch.drift import Comparison, Drift, differences
 from kastor.torch.group import BrokenGroupError, Group, Kind, Rows
@@ -129,6 +129,7 @@ class Training:
         self._losses: list[float] = []
         self._previous: dict[int, _Gradient] = {}
         self._first_step_of = -1
+        self._cold = ColdReplicas()
         self._last_save = time.monotonic()
         self._comparison = Comparison(drift)
         pace = pod.config.pace if pod else None
@@ -606,9 +607,13 @@ class Training:
         losses = [row[2] for row in rows if math.isfinite(row[2])]
         loss = sum(losses) / len(losses) if losses else math.nan
         membership = self.members.membership
-        typical = exchanged.settled and self._first_step_of == membership.generation and compute > 0
+        pods = [m.pod for m in membership.members]
+        first = self._first_step_of != membership.generation
+        if first:
+            self._cold.joined(pods)
+        typical = exchanged.settled and not first and self._cold.warm and compute > 0
         self._first_step_of = membership.generation
-        pod.telemetry.compared([m.pod for m in membership.members], [row[7] for row in rows])
+        pod.telemetry.compared(pods, [row[7] for row in rows])
         pod.telemetry.stepped(StepSample(self.members.status(), typical, compute, sync, loss))
 
     def _save_is_due(self) -> bool:

@@ -47,6 +47,7 @@ public final class TestJob {
   private String queue = "";
   private int priority;
   private boolean pinned;
+  private boolean restarting;
   private Duration unsaved = Duration.ZERO;
   private Outlook outlook = Outlook.NONE;
   private String gpuType = "";
@@ -176,6 +177,12 @@ public final class TestJob {
     return this;
   }
 
+  /** It has not trained with what it holds. */
+  public TestJob restarting() {
+    restarting = true;
+    return this;
+  }
+
   public TestJob pinned() {
     pinned = true;
     return this;
@@ -211,7 +218,7 @@ public final class TestJob {
         sinceChange,
         unsaved,
         pinned,
-        false,
+        restarting,
         outlook,
         Optional.empty());
   }

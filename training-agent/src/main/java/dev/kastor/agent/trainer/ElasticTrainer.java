@@ -52,6 +52,7 @@ public final class ElasticTrainer implements Training {
   private final RingSteps steps;
   private final History history;
   private final Set<Integer> warm = new HashSet<>();
+  private final ColdReplicas cold = new ColdReplicas();
   private final Evaluations evaluations;
   private final Endings endings;
 
@@ -187,6 +188,7 @@ public final class ElasticTrainer implements Training {
     if (ring.rank() == 0) {
       telemetry.reached(status(ring, membership));
     }
+    cold.joined(membership, System.nanoTime());
     boolean first = true;
     long again = -1;
     while (!replica.done()) {
@@ -230,8 +232,8 @@ public final class ElasticTrainer implements Training {
         telemetry.compared(
             membership.members().stream().map(Member::pod).toList(),
             all.stream().mapToDouble(each -> each.local().passSeconds()).toArray());
-        telemetry.stepped(
-            sample(exchanged, applySeconds, status(ring, membership), settled && !first, loss));
+        boolean usual = settled && !first && cold.warm(System.nanoTime());
+        telemetry.stepped(sample(exchanged, applySeconds, status(ring, membership), usual, loss));
         saveWhenDue();
         evaluations.stepped(exchanged.seconds() + applySeconds);
         evaluated = !replica.done() && evaluations.whenDue(pass / plan.atomicBatchSize());

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class UpdateReports {
   private final TelemetryClient telemetry;
   private final Replica replica;
+  private final ColdReplicas cold = new ColdReplicas();
   private @Nullable Membership membership;
   private double[] passSeconds = {};
   private long lastNanos = System.nanoTime();
@@ -58,6 +59,7 @@ final class UpdateReports {
     }
     entering = null;
     Membership now = Objects.requireNonNull(membership);
+    cold.joined(now, System.nanoTime());
     double pause = (System.nanoTime() - lastNanos) * 1e-9;
     Switch change = new Switch(now.generation(), told, now.members().size(), cause, pause);
     told = now.members().size();
@@ -103,7 +105,7 @@ final class UpdateReports {
           Objects.requireNonNull(membership).members().stream().map(Member::pod).toList(),
           passSeconds.clone());
     }
-    telemetry.stepped(sample(seconds, pass, results.size(), usual, loss));
+    telemetry.stepped(sample(seconds, pass, results.size(), usual && cold.warm(now), loss));
     return seconds;
   }
 

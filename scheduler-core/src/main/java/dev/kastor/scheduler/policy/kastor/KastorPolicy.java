@@ -22,6 +22,10 @@ final class KastorPolicy implements Policy {
 
   private static final double STRETCH_POWER = 2;
   private static final double LEAST_KEEP = 0.01;
+
+  /** Times {@code minimumRun} for which replicas may start before what holds them counts as run. */
+  private static final double STARTS = 2;
+
   private static final double NOTHING = 1e-6;
 
   private final Options options;
@@ -34,6 +38,7 @@ final class KastorPolicy implements Policy {
   private final double solverSteps;
   private final OfferBook book;
   private final Moves moves;
+  private final TrainedTime trained;
 
   KastorPolicy(Options options) {
     this.options = options;
@@ -43,6 +48,7 @@ final class KastorPolicy implements Policy {
     hysteresis = options.get(KastorPlugin.HYSTERESIS);
     fairness = options.get(KastorPlugin.FAIRNESS);
     minimumRunSeconds = options.get(KastorPlugin.MINIMUM_RUN);
+    trained = new TrainedTime(STARTS * minimumRunSeconds);
     solverSteps = options.get(KastorPlugin.BUDGET);
     book = new OfferBook(options);
     moves = new Moves(options.get(KastorPlugin.MOVES_PER_NODE));
@@ -61,7 +67,7 @@ final class KastorPolicy implements Policy {
    * them.
    */
   Decision decide(Snapshot snapshot) {
-
+    trained.look(snapshot.jobs());
     Pools pools = Pools.of(snapshot.nodes(), options);
     Decision usual = decide(snapshot, pools, Integer.MIN_VALUE);
     OptionalInt claimant = usual.claimant();
@@ -133,7 +139,7 @@ final class KastorPolicy implements Policy {
     if (bid.held < 0) {
       return 0;
     }
-    double young = minimumRunSeconds - bid.job.sinceChange().toNanos() * 1e-9;
+    double young = minimumRunSeconds - trained.seconds(bid.job);
     double left = bid.left(bid.offers.rate()[bid.held]);
     bid.ending = !bid.yields && bid.certain && bid.workLeft() && left <= bid.restartPause();
     return Math.max(0, bid.ending ? Math.max(young, left) : young);

@@ -39,8 +39,12 @@ final class HysteresisTest {
   private static final List<Node> NODES = List.of(new Node("node-0", "a", 4));
 
   private static int given(JobState job) {
+    return given(new KastorPolicy(OPTIONS), job);
+  }
+
+  private static int given(KastorPolicy policy, JobState job) {
     Snapshot snapshot = new Snapshot(Instant.EPOCH, NODES, List.of(job));
-    return new KastorPolicy(OPTIONS).plan(snapshot).allocation(job.id()).replicas();
+    return policy.plan(snapshot).allocation(job.id()).replicas();
   }
 
   private static TestJob pair() {
@@ -140,6 +144,41 @@ final class HysteresisTest {
     TestJob job = pair().rescaleCost(Duration.ofSeconds(1));
     assertThat(given(job.sinceChange(least.minusSeconds(1)).build())).isEqualTo(2);
     assertThat(given(job.sinceChange(least).build())).isEqualTo(4);
+  }
+
+  @Test
+  void leavesAloneWhoHasTrainedForLessThanTheMinimumRun() {
+    Duration least = Duration.ofSeconds(OPTIONS.get(KastorPlugin.MINIMUM_RUN).longValue());
+    Duration start = least.plusSeconds(5);
+    TestJob job = pair().rescaleCost(Duration.ofSeconds(1));
+    KastorPolicy policy = new KastorPolicy(OPTIONS);
+    assertThat(given(policy, job.sinceChange(start).restarting().build())).isEqualTo(2);
+    TestJob trains = pair().rescaleCost(Duration.ofSeconds(1));
+    Duration since = start.plus(least);
+    assertThat(given(policy, trains.sinceChange(since.minusSeconds(1)).build())).isEqualTo(2);
+    assertThat(given(policy, trains.sinceChange(since).build())).isEqualTo(4);
+  }
+
+  @Test
+  void replicasThatDoNotComeHoldNothingForEver() {
+    Duration least = Duration.ofSeconds(OPTIONS.get(KastorPlugin.MINIMUM_RUN).longValue());
+    TestJob job = pair().rescaleCost(Duration.ofSeconds(1)).restarting();
+    KastorPolicy policy = new KastorPolicy(OPTIONS);
+    Duration longest = least.multipliedBy(3);
+    assertThat(given(policy, job.sinceChange(longest.minusSeconds(1)).build())).isEqualTo(2);
+    assertThat(given(policy, job.sinceChange(longest).build())).isEqualTo(4);
+  }
+
+  @Test
+  void theStartOfAnEarlierAllocationDoesNotCount() {
+    Duration least = Duration.ofSeconds(OPTIONS.get(KastorPlugin.MINIMUM_RUN).longValue());
+    TestJob job = pair().rescaleCost(Duration.ofSeconds(1));
+    KastorPolicy policy = new KastorPolicy(OPTIONS);
+    Duration started = least.multipliedBy(2);
+    assertThat(given(policy, job.sinceChange(started).restarting().build())).isEqualTo(2);
+    TestJob changed = pair().rescaleCost(Duration.ofSeconds(1));
+    assertThat(given(policy, changed.sinceChange(Duration.ofSeconds(1)).build())).isEqualTo(2);
+    assertThat(given(policy, changed.sinceChange(least).build())).isEqualTo(4);
   }
 
   @Test
