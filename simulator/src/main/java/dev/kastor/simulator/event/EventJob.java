@@ -17,6 +17,7 @@ import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -474,7 +475,10 @@ final class EventJob implements Foresight {
 
   @Override
   public double stepSeconds(String type, int[] replicasByNode, BatchPlan plan) {
-    StepTime at = application().stepTime(key(type), replicasByNode, plan.atomicBatchSize());
+    List<String> known = application().gpuTypes();
+    // Who knows no types asks for none: the first stands for all, where they are told apart.
+    String asked = type.isEmpty() && !known.contains("") ? known.getFirst() : key(type);
+    StepTime at = application().stepTime(asked, replicasByNode, plan.atomicBatchSize());
     return at.isKnown()
         ? at.stepSeconds(plan.accumulationSteps()) * application().slowdown()
         : Double.POSITIVE_INFINITY;

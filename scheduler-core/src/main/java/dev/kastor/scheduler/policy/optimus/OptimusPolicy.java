@@ -16,6 +16,7 @@ import dev.kastor.scheduler.plan.Plan;
 import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.PolicyTraits;
+import dev.kastor.scheduler.policy.support.BlindType;
 import dev.kastor.scheduler.policy.support.FreestNodes;
 import dev.kastor.scheduler.policy.support.GpuTypes;
 import dev.kastor.scheduler.policy.support.NodeSlots;
@@ -145,14 +146,12 @@ public final class OptimusPolicy implements Policy {
     BatchLimits limits = job.spec().batchLimits();
     Optional<Foresight> truth = job.foresight();
     BatchPlan batch = split(limits, replicas);
+    String type = BlindType.of(job).gpuType();
     if (truth.isPresent()) {
       return truth.get().remainingSteps(limits.targetGlobalBatch())
-          * truth
-              .get()
-              .stepSeconds(job.spec().gpuType(), GpuTypes.packed(replicas, perNode), batch);
+          * truth.get().stepSeconds(type, GpuTypes.packed(replicas, perNode), batch);
     }
-    PlacementShape shape =
-        new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, job.spec().gpuType());
+    PlacementShape shape = new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, type);
     double steps =
         job.progress()
             .map(progress ->
