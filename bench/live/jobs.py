@@ -44,9 +44,9 @@ class Job:
 
 
 JOBS = [
-    *(Job(f"cnn-{n}", "glyph-cnn", steps) for n, steps in enumerate([660, 2400, 440, 1100])),
+    *(Job(f"cnn-{n}", "glyph-cnn", steps) for n, steps in enumerate([340, 1240, 228, 570])),
     *(Job(f"lm-{n}", "byte-lm", steps) for n, steps in enumerate([240, 95, 155])),
-    *(Job(f"mlp-{n}", "glyph-mlp", steps) for n, steps in enumerate([770, 1920, 4400])),
+    *(Job(f"mlp-{n}", "glyph-mlp", steps) for n, steps in enumerate([270, 680, 1550])),
     Job("script-cnn", "cnn", 1),
     Job("script-gpt", "gpt", 1),
 ]

@@ -62,15 +62,15 @@ sealed interface Arrivals {
     }
   }
 
-  /** As in an earlier run, so that the two compare. */
-  record AsBefore(List<Duration> earlier) implements Arrivals {
-    public AsBefore {
-      earlier = List.copyOf(earlier);
+  /** At times that are given: those of an earlier run, so that the two compare, or of a plan. */
+  record At(List<Duration> given) implements Arrivals {
+    public At {
+      given = List.copyOf(given);
     }
 
     @Override
     public boolean due(List<Duration> offsets, Duration passed, List<TrainingJob> jobs) {
-      return passed.compareTo(earlier.get(offsets.size())) >= 0;
+      return passed.compareTo(given.get(offsets.size())) >= 0;
     }
   }
 }

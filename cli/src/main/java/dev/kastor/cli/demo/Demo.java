@@ -3,7 +3,6 @@ package dev.kastor.cli.demo;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.kastor.cli.local.Foreground;
-import dev.kastor.cli.manifest.ManifestFile;
 import dev.kastor.cli.plugin.PluginJars;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.terminal.Ink;
@@ -12,6 +11,7 @@ import dev.kastor.local.Installation;
 import dev.kastor.local.LocalCluster;
 import dev.kastor.local.LocalException;
 import dev.kastor.local.LocalOptions;
+import dev.kastor.local.Paces;
 import dev.kastor.local.StateFolder;
 import dev.kastor.local.kubelet.PodVariables;
 import dev.kastor.local.kubelet.PrivateFiles;
@@ -20,13 +20,12 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The demonstration: the examples under the policy, then under a static allocation. */
 final class Demo {
   private static final Duration ROUND = Duration.ofSeconds(2);
-  private static final List<String> EXAMPLES = List.of("glyph-mlp", "glyph-cnn", "byte-lm");
   private static final String STATIC_POLICY = "fifo";
 
   private final PrintWriter out;
@@ -43,27 +42,19 @@ final class Demo {
     }
     return Foreground.run(() -> {
       Installation installation = Installation.current();
-      List<ManifestFile> jobs =
-          EXAMPLES.stream()
-              .map(n -> installation.root().resolve("examples").resolve(n + ".yaml"))
-              .flatMap(f -> ManifestFile.read(f).stream())
-              .map(job -> DemoJob.shortened(job, plan.work()))
-              .toList();
+      DemoJobs jobs =
+          plan.paces().isPresent()
+              ? DemoJobs.paced(installation, plan.work())
+              : DemoJobs.onCores(installation, plan.work());
       Path root = StateFolder.home().resolve("demo-" + ProcessHandle.current().pid());
       try {
-        DemoRun.Result elastic =
-            train(
-                installation,
-                root.resolve("elastic"),
-                plan.policy(),
-                plan.port(),
-                jobs,
-                onceSpread());
+        DemoRun.Result elastic = train(installation, root.resolve("elastic"), plan.policy(), jobs);
         DemoRun.Result fixed =
             plan.compare() && elastic.good()
-                ? compare(installation, root.resolve("static"), jobs, elastic.offsets())
+                ? compare(installation, root.resolve("static"), jobs.fixed(elastic.offsets()))
                 : null;
-        DemoReport report = new DemoReport(plan.slots(), plan.policy(), elastic, fixed);
+        DemoReport report =
+            new DemoReport(plan.slots(), plan.paces().isPresent(), plan.policy(), elastic, fixed);
         report.lines().forEach(out::println);
         writeJson(report);
         return report.good() ? ExitCode.OK : ExitCode.FAILED;
@@ -73,44 +64,34 @@ final class Demo {
     });
   }
 
-  private DemoRun.Result train(
-      Installation installation,
-      Path folder,
-      String policy,
-      int port,
-      List<ManifestFile> jobs,
-      Arrivals arrivals)
+  private DemoRun.Result train(Installation installation, Path folder, String policy, DemoJobs jobs)
       throws IOException, LocalException, InterruptedException {
     LocalOptions options =
-        new LocalOptions(plan.slots(), policy, PluginJars.folder(), port, ROUND, PodVariables.NONE);
+        new LocalOptions(
+            plan.slots(),
+            policy,
+            PluginJars.folder(),
+            plan.port(),
+            ROUND,
+            plan.paces().isPresent() ? plan.paces().get() : PodVariables.NONE);
     try (StateFolder state = StateFolder.lock(folder);
         LocalCluster cluster = LocalCluster.start(installation, state, options)) {
-      say("starting a cluster with %d slots, policy %s".formatted(plan.slots(), policy));
+      say(
+          "starting a cluster with %d %sslots, policy %s"
+              .formatted(plan.slots(), plan.paces().isPresent() ? "paced " : "", policy));
       cluster.awaitReady(this::say);
       say("web page " + Ink.BOLD.on(cluster.webPage().toString()));
       return new DemoRun(
-              out, state.kubeconfig(), arrivals, Duration.ofSeconds(plan.timeoutSeconds()))
-          .run(jobs);
+              out, state.kubeconfig(), jobs.arrivals(), Duration.ofSeconds(plan.timeoutSeconds()))
+          .run(jobs.jobs());
     }
   }
 
-  private static Arrivals onceSpread() {
-    return new Arrivals.OnceSpread(
-        Duration.ofSeconds(25), Duration.ofSeconds(10), Duration.ofSeconds(4));
-  }
-
-  private DemoRun.Result compare(
-      Installation installation, Path folder, List<ManifestFile> jobs, List<Duration> offsets)
+  private DemoRun.Result compare(Installation installation, Path folder, DemoJobs jobs)
       throws IOException, LocalException, InterruptedException {
     say("");
     say("the same jobs with a static allocation: one replica each, fixed batch");
-    return train(
-        installation,
-        folder,
-        STATIC_POLICY,
-        plan.port(),
-        jobs.stream().map(DemoJob::fixed).toList(),
-        new Arrivals.AsBefore(offsets));
+    return train(installation, folder, STATIC_POLICY, jobs);
   }
 
   private void writeJson(DemoReport report) throws IOException {
@@ -139,10 +120,12 @@ final class Demo {
   /**
    * Options of a demonstration.
    *
+   * @param paces that the slots keep; empty where they are as fast as the cores that they share
    * @param work share of each job's steps that it trains, in (0, 1]
    */
   record Plan(
       int slots,
+      Optional<Paces> paces,
       String policy,
       int port,
       double work,

@@ -1,10 +1,12 @@
 package dev.kastor.cli.demo;
 
+import dev.kastor.cli.local.PaceFile;
 import dev.kastor.cli.local.Sizing;
 import dev.kastor.cli.plugin.KnownPolicies;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -16,25 +18,36 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "demo",
     description = {
-      "Trains three small jobs on this machine, lets them share and resize, and compares.",
+      "Trains eight small jobs in two waves on this machine, lets them share and resize, and compares.",
+      "Eight slots keep the pace of accelerators; with --cores three jobs share this machine's cores.",
       "The comparison trains the same jobs again, one replica each with a fixed batch.",
       "All that it starts ends with it, and its files go, unless --keep is given."
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  kastor demo",
+      "  kastor demo --cores",
       "  kastor demo --slots 4 --no-compare",
       "  kastor demo --work 0.2",
       "  kastor demo --json demo.json"
     })
 public final class DemoCommand implements Callable<Integer> {
+  private static final int PACED_SLOTS = 8;
+
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Option(
       names = "--slots",
       paramLabel = "N",
-      description = "Replicas that this machine holds (default: its cores).")
+      description =
+          "Replicas that this machine holds (default: 8, with --cores one for each core or GPU).")
   private @Nullable Integer slots;
+
+  @Option(
+      names = "--cores",
+      description =
+          "Train three jobs as fast as this machine's cores allow, instead of eight on paced slots.")
+  private boolean cores;
 
   @Option(
       names = "--policy",
@@ -86,7 +99,8 @@ public final class DemoCommand implements Callable<Integer> {
     return new Demo(
             spec.commandLine().getOut(),
             new Demo.Plan(
-                Sizing.slots(slots),
+                Sizing.slots(slots == null && !cores ? Integer.valueOf(PACED_SLOTS) : slots),
+                cores ? Optional.empty() : Optional.of(PaceFile.read("")),
                 Sizing.policy(policy),
                 Sizing.port(port),
                 share(work),

@@ -22,6 +22,14 @@ final class DemoJob {
         });
   }
 
+  /** The same job under another name, with so many steps. */
+  static ManifestFile named(ManifestFile job, String name, int steps) {
+    ManifestFile named =
+        changed(job, spec -> ((ObjectNode) spec.get("goodput").get("work")).put("steps", steps));
+    named.resource().getMetadata().setName(name);
+    return named;
+  }
+
   /** The same job with a share of its steps, one at least. */
   static ManifestFile shortened(ManifestFile job, double share) {
     return changed(

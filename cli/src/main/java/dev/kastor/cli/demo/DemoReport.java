@@ -18,13 +18,24 @@ import org.jspecify.annotations.Nullable;
 
 /** What the demonstration showed, for people and as JSON. */
 final class DemoReport {
+  private static final String PACED =
+      "Slots were paced: a pass lasts as long as on an accelerator of given figures, and what the"
+          + " computation leaves of that is slept; training, exchange, starts and pauses are real.";
+
   private final int slots;
+  private final boolean paced;
   private final String policy;
   private final DemoRun.Result elastic;
   private final DemoRun.@Nullable Result fixed;
 
-  DemoReport(int slots, String policy, DemoRun.Result elastic, DemoRun.@Nullable Result fixed) {
+  DemoReport(
+      int slots,
+      boolean paced,
+      String policy,
+      DemoRun.Result elastic,
+      DemoRun.@Nullable Result fixed) {
     this.slots = slots;
+    this.paced = paced;
     this.policy = policy;
     this.elastic = elastic;
     this.fixed = fixed;
@@ -70,6 +81,9 @@ final class DemoReport {
             lines.add(
                 "mean completion %s under %s%s"
                     .formatted(Format.seconds(mean), policy, comparison(mean))));
+    if (paced) {
+      lines.add(PACED);
+    }
     if (!elastic.ended()) {
       lines.add(Ink.RED.on("not all jobs ended in time"));
     }
@@ -133,6 +147,7 @@ final class DemoReport {
   Map<String, @Nullable Object> json() {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("slots", slots);
+    json.put("paced", paced);
     json.put("policy", policy);
     json.put("succeeded", good());
     json.put("jobs", elastic.jobs().stream().map(j -> json(j, elastic)).toList());

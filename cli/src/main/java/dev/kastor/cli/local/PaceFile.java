@@ -16,7 +16,7 @@ import java.util.Map;
 /**
  * File of the paces that passes keep: applications in Kastor's own format, as replays have them.
  */
-final class PaceFile {
+public final class PaceFile {
   private static final String SHIPPED = "traces/profiles/paced.csv";
 
   private PaceFile() {}
@@ -26,7 +26,7 @@ final class PaceFile {
    *
    * @throws CliException naming file, line and field of what is wrong
    */
-  static Paces read(String name) {
+  public static Paces read(String name) {
     try {
       return paces(name.isEmpty() ? Installation.current().root().resolve(SHIPPED) : Path.of(name));
     } catch (TraceException | LocalException e) {
