@@ -14,6 +14,7 @@ from typing import Any
 
 from cluster import LocalKastor, environment, remove
 from jobs import Job, Shape, arrivals, folder_of, manifest
+from picture import draw
 
 _POLL_SECONDS = 0.5
 _LONGEST_SECONDS = 3600
@@ -66,6 +67,7 @@ def run(out: Path, order: int, under: str, slots: int, mean_gap: float, work: fl
         **figures(jobs, trace),
         **_late(logs),
     }
+    draw(folder / "allocation.svg", f"order {order}, {under}: mean {found['mean']:.0f} s", slots, trace)
     (folder / "run.json").write_text(json.dumps(found))
     remove(folder / "home")
     return found

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from jobs import folder_of
+from replays import bound, means
 from run import UNDER, run
 
 COLUMNS = (
@@ -42,6 +44,7 @@ def main() -> None:
     parser.add_argument("--gap", type=float, default=8, help="mean seconds between two arrivals (default: 8)")
     parser.add_argument("--work", type=float, default=1, help="factor on the work of each job (default: 1)")
     parser.add_argument("--out", type=Path, default=Path("testbed"), help="folder of all runs (default: testbed)")
+    parser.add_argument("--no-replays", action="store_true", help="do not replay what the runs recorded")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     found: dict[str, list[dict[str, Any]]] = {}
@@ -50,6 +53,8 @@ def main() -> None:
             made = run(options.out, order, under, options.slots, options.gap, options.work)
             found.setdefault(under, []).append(made)
     table(found)
+    if not options.no_replays:
+        replayed(options.out, found)
     rows = {under: [{k: v for k, v in each.items() if k != "trace"} for each in runs] for under, runs in found.items()}
     (options.out / "testbed.json").write_text(json.dumps(rows, indent=1))
 
@@ -66,6 +71,24 @@ def table(found: dict[str, list[dict[str, Any]]]) -> None:
         ]
         ratio = f"{_mean(runs, 'mean') / min(static):.2f}" if static else ""
         print(f"| {under} | {len(runs)} | {' | '.join(cells)} | {ratio} |")
+
+
+def replayed(out: Path, found: dict[str, list[dict[str, Any]]]) -> None:
+    """Prints a row for each run: its mean beside replays of its recording, by its policy and by those of others."""
+    policies = sorted({UNDER[under][0] for under in found if not under.startswith(("static", "tuned"))} | {"fifo"})
+    print()
+    print(
+        "| order | run | mean s | its replay | " + " | ".join(f"under `{p}`" for p in policies) + " | bound | known |"
+    )
+    print("|---|---|" + "---:|" * (len(policies) + 4))
+    for runs in zip(*found.values(), strict=True):
+        for under, run_ in zip(found, runs, strict=True):
+            recording = folder_of(out, run_["order"], under) / "recording.json"
+            took = means(recording, sorted({*policies, UNDER[under][0]}))
+            own, limits = took[UNDER[under][0]], bound(recording)
+            cells = [f"{run_['mean']:.0f}", f"{own:.0f} ({own / run_['mean'] - 1:+.1%})"]
+            cells += [f"{took[policy]:.0f}" for policy in policies] + [f"{each:.0f}" for each in limits]
+            print(f"| {run_['order']} | {under} | {' | '.join(cells)} |", flush=True)
 
 
 def _mean(runs: list[dict[str, Any]], key: str) -> float:

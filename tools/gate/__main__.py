@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
@@ -41,7 +42,9 @@ def main() -> int:
     shutil.rmtree(reports, ignore_errors=True)
     reports.mkdir(parents=True)
     try:
-        with _only_one():
+        # What is killed leaves its temporary files, and what a test kills cannot help it.
+        with _only_one(), tempfile.TemporaryDirectory(prefix="kastor-gate-", ignore_cleanup_errors=True) as temporary:
+            os.environ["TMPDIR"] = temporary
             return Gate(options, reports).run()
     except KeyboardInterrupt:
         return 130

@@ -36,12 +36,12 @@ final class DemoIT {
             output,
             "demo",
             "--slots",
-            "2",
+            "4",
             "--port",
             "0",
             "--no-compare",
             "--work",
-            "0.2",
+            "0.1",
             "--timeout",
             String.valueOf(PATIENCE.toSeconds()),
             "--json",
@@ -52,7 +52,8 @@ final class DemoIT {
     JsonNode report = new ObjectMapper().readTree(json.toFile());
     assertThat(report.path("lostOrRepeatedExamples").isIntegralNumber()).as(said).isTrue();
     assertThat(report.path("lostOrRepeatedExamples").asInt()).as(said).isZero();
-    assertThat(report.path("jobs")).as(said).hasSize(3);
+    assertThat(report.path("paced").asBoolean()).as(said).isTrue();
+    assertThat(report.path("jobs")).as(said).hasSize(8);
     for (JsonNode job : report.path("jobs")) {
       assertThat(job.path("phase").asText()).as(said).isEqualTo("Succeeded");
       assertThat(job.path("jctSeconds").asDouble()).isPositive();
@@ -62,14 +63,18 @@ final class DemoIT {
       assertThat(job.path("minGlobalBatch").asInt())
           .isBetween(1, job.path("maxGlobalBatch").asInt());
     }
-    assertThat(said).contains("web page").contains("mean completion");
+    assertThat(said)
+        .contains("4 paced slots")
+        .contains("web page")
+        .contains("mean completion")
+        .contains("Slots were paced");
     assertNothingIsLeft();
   }
 
   @Test
   void aSignalEndsAllOfIt() throws Exception {
     Path output = home.resolve("output");
-    Process demo = kastor(output, "demo", "--slots", "2", "--port", "0", "--no-compare");
+    Process demo = kastor(output, "demo", "--cores", "--slots", "2", "--port", "0", "--no-compare");
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (!Files.readString(output).contains(": Running")) {
       assertThat(demo.isAlive()).as(Files.readString(output)).isTrue();

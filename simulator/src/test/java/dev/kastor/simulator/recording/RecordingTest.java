@@ -51,11 +51,17 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Recordings of jobs whose steps take a second each, so that each end is known by hand. */
 final class RecordingTest {
   private static final Instant BEGIN = Instant.parse("2026-03-01T12:00:00Z");
   private static final double START = 15;
+
+  /** Steps of a second, whatever trains them. */
+  private static final GoodputModel FIXED =
+      new GoodputModel(new ThroughputParams(1, 0, 0, 0, 0, 0, 1), new GradientStats(1, 0, 64));
 
   @TempDir private Path folder;
 
@@ -64,6 +70,11 @@ final class RecordingTest {
   }
 
   private static JobState state(String name, Elasticity elasticity, double done, double total) {
+    return state(name, elasticity, done, total, FIXED);
+  }
+
+  private static JobState state(
+      String name, Elasticity elasticity, double done, double total, GoodputModel model) {
     return new JobState(
         new JobSpec(
                 new JobId("team", name),
@@ -73,9 +84,7 @@ final class RecordingTest {
                 "")
             .ofFamily("team/steps"),
         Allocation.NONE,
-        Optional.of(
-            new GoodputModel(
-                new ThroughputParams(1, 0, 0, 0, 0, 0, 1), new GradientStats(1, 0, 64))),
+        Optional.of(model),
         1,
         done == 0 ? Optional.empty() : Optional.of(new Progress((long) done, done, total, 0, 0)),
         Duration.ZERO,
@@ -251,6 +260,34 @@ final class RecordingTest {
             job(state("a", elastic, 100, 100), 0, 115.0, End.COMPLETED, "n"));
     assertThat(replay(document, "fifo").gpuHours() * 3600).isCloseTo(115, within(1.0));
     assertThat(replay(document, "kastor").jobs()).hasSize(1);
+  }
+
+  static List<String> policies() {
+    return Policies.names();
+  }
+
+  @Tag("slow")
+  @ParameterizedTest
+  @MethodSource("policies")
+  void everyPolicyReplaysAJobThatNamesNoTypeAndWasMeasuredOnOne(String policy) throws Exception {
+    GoodputModel onOneType =
+        new GoodputModel(
+            new LinkedHashMap<>(Map.of("t4", new ThroughputParams(0, 1.0 / 64, 0, 0, 0, 0, 1))),
+            new GradientStats(1, 0, 64));
+    Elasticity elastic = new Elasticity.Elastic(1, 2, new AllowedReplicas.Any());
+    RecordingDocument document =
+        document(
+            List.of(twoSlots()),
+            job(state("a", elastic, 100, 100, onOneType), 0, 115.0, End.COMPLETED, "n"));
+    double seconds = replay(document, policy).jobs().getFirst().completionSeconds();
+    assertThat(seconds).isBetween(50.0, 130.0);
+    if (policy.equals("optimus")) {
+      assertThat(seconds).as("with two replicas").isLessThan(100);
+    }
+  }
+
+  private static NodeSpan twoSlots() {
+    return new NodeSpan(NodeDocument.of(new Node("n", "t4", 2)), at(-100), null);
   }
 
   @Test

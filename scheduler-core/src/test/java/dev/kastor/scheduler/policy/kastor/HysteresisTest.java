@@ -147,16 +147,17 @@ final class HysteresisTest {
   }
 
   @Test
-  void leavesAloneWhoHasTrainedForLessThanTheMinimumRun() {
+  void leavesAloneWhoWasSeenToTrainForLessThanTheMinimumRun() {
     Duration least = Duration.ofSeconds(OPTIONS.get(KastorPlugin.MINIMUM_RUN).longValue());
-    Duration start = least.plusSeconds(5);
-    TestJob job = pair().rescaleCost(Duration.ofSeconds(1));
+    Duration started = least.plusSeconds(5);
+    TestJob starting = pair().rescaleCost(Duration.ofSeconds(1)).restarting();
     KastorPolicy policy = new KastorPolicy(OPTIONS);
-    assertThat(given(policy, job.sinceChange(start).restarting().build())).isEqualTo(2);
+    assertThat(given(policy, starting.sinceChange(Duration.ofSeconds(1)).build())).isEqualTo(2);
     TestJob trains = pair().rescaleCost(Duration.ofSeconds(1));
-    Duration since = start.plus(least);
+    assertThat(given(policy, trains.sinceChange(started).build())).isEqualTo(2);
+    Duration since = started.plus(least);
     assertThat(given(policy, trains.sinceChange(since.minusSeconds(1)).build())).isEqualTo(2);
-    assertThat(given(policy, trains.sinceChange(since).build())).isEqualTo(4);
+    assertThat(given(policy, trains.sinceChange(since.plusMillis(1)).build())).isEqualTo(4);
   }
 
   @Test
