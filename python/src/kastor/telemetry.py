@@ -79,8 +79,8 @@ class _Sums:
 class ColdReplicas:
     """Time in which replicas that have just joined others are slow, while they and others that start take processors.
 
-    What a step takes meanwhile says nothing of what it will take. A replica alone is never cold: it holds nobody up,
-    and the first that is known of a job is worth more than its exactness.
+    What a step takes meanwhile says nothing of what it will take. A replica alone is never cold: no other waits for
+    it, and the first that is known of a job is worth more than its exactness.
     """
 
     _COLD_SECONDS = 10.0

@@ -6,7 +6,7 @@ import dev.kastor.cli.manifest.ManifestFile;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.util.function.Consumer;
 
-/** Jobs of the demonstration, made from the examples. */
+/** Changes that make a job of the demonstration of an example. */
 final class DemoJob {
   private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 /**
  * Time in which replicas that have just joined others are slow: they still compile their code, and
  * others that start take their processors. What a step takes meanwhile says nothing of what it will
- * take. A replica alone is never counted as cold: it holds nobody up, and the first that is known
- * of a job is worth more than its exactness. Owned by one thread.
+ * take. A replica alone is never counted as cold: no other waits for it, and the first that is
+ * known of a job is worth more than its exactness. Owned by one thread.
  */
 final class ColdReplicas {
   private static final Duration COLD = Duration.ofSeconds(10);
