@@ -42,6 +42,9 @@ final class ReplicaProcess implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ReplicaProcess.class);
   private static final Duration REPORT_INTERVAL = Duration.ofSeconds(1);
 
+  /** As long as the policy kastor leaves an allocation: no decision waits for it. */
+  private static final Duration COLD = Duration.ofSeconds(10);
+
   private final AgentConfig config;
   private final RingListener listener;
   private final OperatorConnection operator;
@@ -130,6 +133,7 @@ final class ReplicaProcess implements AutoCloseable {
             memberships,
             telemetry,
             store,
+            COLD,
             spec.warmStart()
                 .map(other ->
                     new WarmStart(other.job(), other.step(), config.warmStart(), spec.program())));

@@ -13,10 +13,14 @@ import java.util.stream.Collectors;
  * known of a job is worth more than its exactness. Owned by one thread.
  */
 final class ColdReplicas {
-  private static final Duration COLD = Duration.ofSeconds(10);
-
+  private final Duration cold;
   private Set<String> trained = Set.of();
   private long warmNanos;
+
+  /** None so far. Replicas that join others are cold for so long. */
+  ColdReplicas(Duration cold) {
+    this.cold = cold;
+  }
 
   /** The members of a generation train from now on, in the terms of {@link System#nanoTime}. */
   void joined(Membership membership, long nowNanos) {
@@ -25,7 +29,7 @@ final class ColdReplicas {
     if (pods.size() == 1) {
       warmNanos = nowNanos;
     } else if (!trained.containsAll(pods)) {
-      warmNanos = nowNanos + COLD.toNanos();
+      warmNanos = nowNanos + cold.toNanos();
     }
     trained = pods;
   }

@@ -90,7 +90,7 @@ final class CoordinatorRole implements ServerRole {
     this.generations = generations;
     this.served = new ServedModel(model, shards, own, this::evaluate, this::saveSoon);
     this.replica = new Replica(served, optimizer, settings);
-    this.reports = new UpdateReports(around.telemetry(), replica);
+    this.reports = new UpdateReports(around.telemetry(), replica, new ColdReplicas(around.cold()));
     this.checkpoints =
         new Checkpoints(
             job,

@@ -52,7 +52,7 @@ public final class ElasticTrainer implements Training {
   private final RingSteps steps;
   private final History history;
   private final Set<Integer> warm = new HashSet<>();
-  private final ColdReplicas cold = new ColdReplicas();
+  private final ColdReplicas cold;
   private final Evaluations evaluations;
   private final Endings endings;
 
@@ -81,6 +81,7 @@ public final class ElasticTrainer implements Training {
     this.steps = new RingSteps(replica, RingSteps.Ear.of(memberships));
     this.exchanges = new Exchanges(settings, model.layout(), replica.gradient());
     this.telemetry = around.telemetry();
+    this.cold = new ColdReplicas(around.cold());
     this.checkpoints =
         new Checkpoints(
             around.job(),

@@ -5,6 +5,7 @@ import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
+import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param memberships what the operator wants
  * @param telemetry where reports go
  * @param checkpoints the job's checkpoints, used by nobody else in this process
+ * @param cold for how long replicas that have joined others count as cold
  * @param warmStart whose parameters the job begins with; empty for fresh ones
  */
 public record Surroundings(
@@ -27,4 +29,5 @@ public record Surroundings(
     MembershipClient memberships,
     TelemetryClient telemetry,
     CheckpointStore checkpoints,
+    Duration cold,
     Optional<WarmStart> warmStart) {}

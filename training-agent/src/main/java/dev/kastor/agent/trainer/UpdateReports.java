@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class UpdateReports {
   private final TelemetryClient telemetry;
   private final Replica replica;
-  private final ColdReplicas cold = new ColdReplicas();
+  private final ColdReplicas cold;
   private @Nullable Membership membership;
   private double[] passSeconds = {};
   private long lastNanos = System.nanoTime();
@@ -27,9 +27,10 @@ final class UpdateReports {
   /** Why the generation began, until its workers are there. */
   private Switch.@Nullable Cause entering;
 
-  UpdateReports(TelemetryClient telemetry, Replica replica) {
+  UpdateReports(TelemetryClient telemetry, Replica replica, ColdReplicas cold) {
     this.telemetry = telemetry;
     this.replica = replica;
+    this.cold = cold;
   }
 
   /**

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 final class ColdReplicasTest {
   private static final long COLD = Duration.ofSeconds(10).toNanos();
 
-  private final ColdReplicas replicas = new ColdReplicas();
+  private final ColdReplicas replicas = new ColdReplicas(Duration.ofSeconds(10));
   private long generation;
 
   private void join(long now, String... pods) {

@@ -122,6 +122,8 @@ final class TestReplica {
                       telemetry,
                       new CheckpointStore(
                           folder.resolve("checkpoints"), "uid", 3, InstantSource.system()),
+                      // Tests measure from the first step on.
+                      Duration.ZERO,
                       warmStart),
                   settings)) {
         training = trainer;
