@@ -83,7 +83,8 @@ class ColdReplicas:
     it, and the first that is known of a job is worth more than its exactness.
     """
 
-    _COLD_SECONDS = 10.0
+    SECONDS = 10.0
+    """For how long."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -96,7 +97,7 @@ class ColdReplicas:
         if len(members) == 1:
             self._warm_at = -math.inf
         elif not members <= self._trained:
-            self._warm_at = self._now() + self._COLD_SECONDS
+            self._warm_at = self._now() + self.SECONDS
         self._trained = members
 
     @property
