@@ -102,7 +102,7 @@ class ColdReplicas:
 
     @property
     def warm(self) -> bool:
-        """Whether the members are warm."""
+        """True once the members are warm."""
         return self._now() >= self._warm_at
 
 

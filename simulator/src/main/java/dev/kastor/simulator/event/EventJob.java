@@ -476,7 +476,7 @@ final class EventJob implements Foresight {
   @Override
   public double stepSeconds(String type, int[] replicasByNode, BatchPlan plan) {
     List<String> known = application().gpuTypes();
-    // Who knows no types asks for none: the first stands for all, where they are told apart.
+    // A policy that knows no types asks for the empty one: then the first type stands for all.
     String asked = type.isEmpty() && !known.contains("") ? known.getFirst() : key(type);
     StepTime at = application().stepTime(asked, replicasByNode, plan.atomicBatchSize());
     return at.isKnown()

@@ -34,7 +34,7 @@ final class ColdReplicas {
     trained = pods;
   }
 
-  /** Whether the members are warm. */
+  /** True once the members are warm. */
   boolean warm(long nowNanos) {
     return nowNanos - warmNanos >= 0;
   }
