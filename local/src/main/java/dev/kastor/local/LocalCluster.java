@@ -92,7 +92,8 @@ public final class LocalCluster implements AutoCloseable {
               state.pods(),
               state.logs(),
               agent,
-              options.variables());
+              options.variables(),
+              options.spares());
       parts.push(kubelet);
       api.readiness().add("kubelet", kubelet::failure);
       api.readiness().add("disk", state::shortOfRoom);

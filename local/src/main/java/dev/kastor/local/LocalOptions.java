@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param webPort port of the web page; another free one is taken when it is in use
  * @param roundInterval time between scheduling rounds
  * @param variables that replicas are given beside those of their jobs
+ * @param spares processes of a kind that wait for the replicas that they become; 0 for none
  */
 public record LocalOptions(
     int slots,
@@ -20,13 +21,17 @@ public record LocalOptions(
     Path plugins,
     int webPort,
     Duration roundInterval,
-    PodVariables variables) {
+    PodVariables variables,
+    int spares) {
   /** The node's name. */
   public static final String NODE = "local";
 
   public LocalOptions {
     if (slots < 1) {
       throw new IllegalArgumentException("slots must be at least 1 but is " + slots);
+    }
+    if (spares < 0) {
+      throw new IllegalArgumentException("spares must be at least 0 but is " + spares);
     }
   }
 }

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,13 +33,23 @@ public final class Agent {
 
   private Agent() {}
 
-  /** Runs one replica with the environment as its configuration. */
+  /**
+   * Runs one replica with the environment as its configuration, or with what {@link Spare} reads.
+   */
   public static void main(String[] args) {
     configureLogging();
     AtomicBoolean terminating = new AtomicBoolean();
+    Map<String, String> environment = System.getenv();
+    if (Spare.wanted(environment)) {
+      Optional<Map<String, String>> given = given(environment);
+      if (given.isEmpty()) {
+        return;
+      }
+      environment = given.get();
+    }
     AgentConfig config;
     try {
-      config = AgentConfig.read(System.getenv());
+      config = AgentConfig.read(environment);
     } catch (ConfigException e) {
       System.err.println("The agent cannot start: " + e.getMessage());
       System.exit(EXIT_PERMANENT);
@@ -48,6 +60,18 @@ public final class Agent {
       Thread.ofPlatform().name("parent").daemon().start(() -> haltWhenUnattended(watch));
     }
     System.exit(run(config, terminating));
+  }
+
+  /** Variables of the pod that this process becomes; empty if it becomes none. */
+  private static Optional<Map<String, String>> given(Map<String, String> own) {
+    try {
+      return new Spare(System.in).await(own);
+    } catch (IOException e) {
+      System.err.println(
+          "The agent waited for a pod and cannot read its variables: " + e.getMessage());
+      System.exit(EXIT_FAILED);
+      return Optional.empty();
+    }
   }
 
   private static int run(AgentConfig config, AtomicBoolean terminating) {

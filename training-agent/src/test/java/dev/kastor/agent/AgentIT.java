@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.agent.operator.FakeOperator;
 import dev.kastor.agent.operator.TestCertificate;
+import dev.kastor.agent.operator.WireJson;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -199,5 +201,47 @@ class AgentIT {
     operator.await("it polls", () -> operator.heardOf("job-0"));
     agent.abandon();
     assertThat(agent.exitCode()).isEqualTo(143);
+  }
+
+  @Test
+  void aSpareBecomesTheReplicaWhoseEnvironmentItIsGiven() throws Exception {
+    AgentProcess spare = AgentProcess.startSpare("spare", folder);
+    agents.add(spare);
+    Map<String, String> replica =
+        AgentProcess.environment("job-0", operator, small(1L << 40), folder);
+    AgentProcess other = start("job-1", small(1L << 40));
+
+    spare.become(replica);
+    operator.want(PLAN, List.of("job-0", "job-1"));
+    operator.await("both train", operator::settled);
+    operator.stop();
+
+    assertThat(spare.exitCode()).isZero();
+    assertThat(other.outcome().lostOrRepeatedExamples()).isZero();
+    assertThat(
+            WireJson.read(
+                Files.readAllBytes(
+                    Path.of(Objects.requireNonNull(replica.get("KASTOR_TERMINATION_LOG")))),
+                Outcome.class))
+        .isEqualTo(other.outcome());
+  }
+
+  @Test
+  void aReplicaThatWasASpareEndsWithItsParent() throws Exception {
+    AgentProcess spare = AgentProcess.startSpare("spare", folder);
+    agents.add(spare);
+    spare.become(AgentProcess.environment("job-0", operator, small(10), folder));
+    operator.await("it polls", () -> operator.heardOf("job-0"));
+    spare.abandon();
+    assertThat(spare.exitCode()).isEqualTo(143);
+  }
+
+  @Test
+  void aSpareWithoutAPodEnds() throws Exception {
+    AgentProcess spare = AgentProcess.startSpare("spare", folder);
+    agents.add(spare);
+    spare.abandon();
+    assertThat(spare.exitCode()).isZero();
+    assertThat(spare.log()).doesNotContain("KASTOR_");
   }
 }

@@ -105,6 +105,19 @@ final class AgentProcess {
     return new AgentProcess(pod, folder, builder.start());
   }
 
+  /** A spare agent, which waits for what it is to run. */
+  static AgentProcess startSpare(String name, Path folder) throws IOException {
+    return start(name, folder, Map.of("KASTOR_SPARE", "true", "KASTOR_EXIT_WITH_PARENT", "true"));
+  }
+
+  /** Gives a spare agent the environment of a pod. */
+  void become(Map<String, String> environment) throws IOException {
+    OutputStream pipe = process.getOutputStream();
+    pipe.write(WireJson.write(Map.of("environment", environment)));
+    pipe.write('\n');
+    pipe.flush();
+  }
+
   private static Path terminationLog(Path folder, String pod) {
     return folder.resolve(pod + ".termination");
   }

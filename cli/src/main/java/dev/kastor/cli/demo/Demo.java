@@ -3,6 +3,7 @@ package dev.kastor.cli.demo;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.kastor.cli.local.Foreground;
+import dev.kastor.cli.local.Sizing;
 import dev.kastor.cli.plugin.PluginJars;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.terminal.Ink;
@@ -73,7 +74,8 @@ final class Demo {
             PluginJars.folder(),
             plan.port(),
             ROUND,
-            plan.paces().isPresent() ? plan.paces().get() : PodVariables.NONE);
+            plan.paces().isPresent() ? plan.paces().get() : PodVariables.NONE,
+            Sizing.spares(null, plan.slots()));
     try (StateFolder state = StateFolder.lock(folder);
         LocalCluster cluster = LocalCluster.start(installation, state, options)) {
       say(

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Checks of the options that shape a local cluster. */
 public final class Sizing {
   private static final int MAX_SLOTS = 256;
+  private static final int DEFAULT_SPARES = 4;
   private static final int MAX_PORT = 65_535;
 
   private Sizing() {}
@@ -19,6 +20,16 @@ public final class Sizing {
     if (chosen < 1 || chosen > MAX_SLOTS) {
       throw new CliException(
           ExitCode.USAGE, "--slots must be 1 to %d but is %d".formatted(MAX_SLOTS, chosen));
+    }
+    return chosen;
+  }
+
+  /** Processes of a kind that wait which are asked for, else half as many as slots, at most 4. */
+  public static int spares(@Nullable Integer spares, int slots) {
+    int chosen = spares == null ? Math.min(slots / 2, DEFAULT_SPARES) : spares;
+    if (chosen < 0 || chosen > MAX_SLOTS) {
+      throw new CliException(
+          ExitCode.USAGE, "--spares must be 0 to %d but is %d".formatted(MAX_SLOTS, chosen));
     }
     return chosen;
   }

@@ -24,7 +24,7 @@ final class Up {
     this.out = out;
   }
 
-  int run(int slots, String policy, int port, Optional<Paces> paces) {
+  int run(int slots, String policy, int port, Optional<Paces> paces, int spares) {
     return Foreground.run(() -> {
       Installation installation = Installation.current();
       boolean started = false;
@@ -39,7 +39,8 @@ final class Up {
                       state.plugins(),
                       port,
                       ROUND,
-                      paces.isPresent() ? paces.get() : PodVariables.NONE))) {
+                      paces.isPresent() ? paces.get() : PodVariables.NONE,
+                      spares))) {
         started = true;
         int gpus = MachineGpus.found().size();
         int cores = Runtime.getRuntime().availableProcessors();

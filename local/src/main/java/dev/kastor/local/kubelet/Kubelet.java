@@ -49,6 +49,7 @@ public final class Kubelet implements AutoCloseable {
   private final Path logsFolder;
   private final EntryPoint entryPoint;
   private final PodVariables variables;
+  private final SpareProcesses spares;
   private final Map<String, PodProcess> processes = new HashMap<>();
   private final Troubles troubles = new Troubles();
   private final Peers peers = new Peers();
@@ -62,13 +63,15 @@ public final class Kubelet implements AutoCloseable {
       Path podsFolder,
       Path logsFolder,
       EntryPoint entryPoint,
-      PodVariables variables) {
+      PodVariables variables,
+      SpareProcesses spares) {
     this.resources = server.resources();
     this.tokens = server.tokens();
     this.podsFolder = podsFolder;
     this.logsFolder = logsFolder;
     this.entryPoint = entryPoint;
     this.variables = variables;
+    this.spares = spares;
     this.thread = Thread.ofPlatform().name("kubelet").unstarted(this::run);
   }
 
@@ -79,6 +82,7 @@ public final class Kubelet implements AutoCloseable {
    * @param logsFolder where the output of pods goes, as {@code NAMESPACE/POD.log}
    * @param entryPoint of images
    * @param variables of this machine
+   * @param spares how many processes of a kind wait for pods that they become; 0 for none
    */
   public static Kubelet start(
       ApiServer server,
@@ -86,10 +90,18 @@ public final class Kubelet implements AutoCloseable {
       Path podsFolder,
       Path logsFolder,
       EntryPoint entryPoint,
-      PodVariables variables)
+      PodVariables variables,
+      int spares)
       throws IOException {
     Leftovers.end(podsFolder);
-    Kubelet kubelet = new Kubelet(server, podsFolder, logsFolder, entryPoint, variables);
+    Kubelet kubelet =
+        new Kubelet(
+            server,
+            podsFolder,
+            logsFolder,
+            entryPoint,
+            variables,
+            new SpareProcesses(spares, podsFolder, System::nanoTime));
     for (LocalNode node : nodes) {
       server.resources().create(ResourceTypes.NODE, "", node.object(), Options.PLAIN);
       if (!node.gpus().isEmpty()) {
@@ -112,12 +124,14 @@ public final class Kubelet implements AutoCloseable {
     thread.interrupt();
     try {
       thread.join();
+      spares.close();
       processes.values().forEach(p -> p.terminate(CLOSE_GRACE));
       if (!awaitGone(CLOSE_GRACE)) {
         processes.values().forEach(PodProcess::kill);
         awaitGone(CLOSE_GRACE);
       }
     } catch (InterruptedException e) {
+      spares.close();
       processes.values().forEach(PodProcess::kill);
       Thread.currentThread().interrupt();
     }
@@ -174,12 +188,13 @@ public final class Kubelet implements AutoCloseable {
             () -> {
               process.kill();
               if (process.gone()) {
-                forget(uid);
+                forget(uid, process);
               }
             });
       }
     }
     troubles.keepOnly(present);
+    spares.step();
   }
 
   /** Whatever a pod breaks, errors of the machine included, must not keep others from running. */
@@ -246,7 +261,7 @@ public final class Kubelet implements AutoCloseable {
       if (process.gone()) {
         report(pod, PodStatus.ended(pod, process));
         LOG.info("{}: process {} ended with {}", Json.name(pod), process.pid(), process.exitCode());
-        forget(uid);
+        forget(uid, process);
       }
     } else if (process != null && deleted) {
       process.terminate(
@@ -254,6 +269,11 @@ public final class Kubelet implements AutoCloseable {
     } else if (process != null && !pod.at("/status/phase").asText().equals("Running")) {
       report(pod, PodStatus.running(pod, process));
     }
+  }
+
+  private void forget(String uid, PodProcess process) throws IOException {
+    forget(uid);
+    PrivateFiles.delete(process.folder());
   }
 
   private void forget(String uid) throws IOException {
@@ -304,13 +324,18 @@ public final class Kubelet implements AutoCloseable {
     List<String> command = command(container);
     variables.of(ofPod, command).forEach(ofPod::putIfAbsent);
     peers.localise(pod, ofPod);
-    return PodProcess.start(
-        command,
-        ofPod,
-        folder,
-        environment.workingDirectory(container).orElse(folder),
-        log(logsFolder, Json.namespace(pod), Json.name(pod)),
-        terminationLog);
+    PodCommand toRun =
+        new PodCommand(
+            Json.namespace(pod),
+            container.path("command").isEmpty(),
+            command,
+            ofPod,
+            folder,
+            environment.workingDirectory(container).orElse(folder),
+            log(logsFolder, Json.namespace(pod), Json.name(pod)),
+            terminationLog);
+    Optional<PodProcess> spare = spares.take(toRun);
+    return spare.isPresent() ? spare.get() : PodProcess.start(toRun);
   }
 
   private static JsonNode onlyContainer(ObjectNode pod) throws NotStartable {

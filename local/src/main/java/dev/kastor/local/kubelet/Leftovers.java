@@ -96,7 +96,7 @@ public final class Leftovers {
     if (Files.isDirectory(folder)) {
       try (DirectoryStream<Path> pods = Files.newDirectoryStream(folder)) {
         for (Path pod : pods) {
-          Path file = pod.resolve(PodProcess.IDENTITY);
+          Path file = pod.resolve(ProcessSession.IDENTITY);
           if (Files.isRegularFile(file)) {
             identities.add(Files.readString(file).strip());
           }

@@ -33,7 +33,8 @@ final class KubeletOnFullDiskRun {
               disk.resolve("pods"),
               disk.resolve("logs"),
               image -> List.of("sh", "-c", "until [ -e " + gate + " ]; do sleep 0.05; done"),
-              PodVariables.NONE)) {
+              PodVariables.NONE,
+              0)) {
         create(resources, "first");
         await(resources, "first", "Running");
         long pid =

@@ -53,7 +53,8 @@ final class KubeletTest {
                     "MACHINE",
                     container.getOrDefault("WHO", "") + command.size(),
                     "WHO",
-                    "machine"));
+                    "machine"),
+            0);
   }
 
   @AfterEach

@@ -1,0 +1,114 @@
+package dev.kastor.local.kubelet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class SpareKindTest {
+  private static final Path FOLDER = Path.of("/pods/1");
+  private static final Map<String, String> OF_A_POD =
+      Map.of("KASTOR_POD", "a-0", "KASTOR_JOB_SPEC", "{}", "KASTOR_THREADS", "2");
+
+  private static PodCommand pod(
+      String namespace,
+      boolean ofImage,
+      Path workingDirectory,
+      Map<String, String> environment,
+      String... line) {
+    return new PodCommand(
+        namespace,
+        ofImage,
+        List.of(line),
+        environment,
+        FOLDER,
+        workingDirectory,
+        Path.of("/logs/a"),
+        FOLDER.resolve("end"));
+  }
+
+  private static Optional<SpareKind> python(Map<String, String> environment, String... line) {
+    return SpareKind.of(pod("default", false, Path.of("/work"), environment, line));
+  }
+
+  @Test
+  void anAgentWaitsWithWhatItsEngineReadsAlone() {
+    PodCommand pod = pod("default", true, FOLDER, OF_A_POD, "java", "Agent");
+
+    assertThat(SpareKind.of(pod))
+        .contains(
+            new SpareKind("default", List.of("java", "Agent"), Map.of("KASTOR_THREADS", "2")));
+    assertThat(SpareKind.arguments(pod)).isEmpty();
+  }
+
+  @Test
+  void anAgentThatIsToRunInAnotherFolderDoesNotWait() {
+    assertThat(SpareKind.of(pod("default", true, Path.of("/work"), OF_A_POD, "java"))).isEmpty();
+  }
+
+  @Test
+  void anInterpreterWaitsWithTheVariablesOfTheUser() {
+    Map<String, String> environment =
+        Map.of("KASTOR_POD", "a-0", "PYTHONPATH", "/lib", "CUDA_VISIBLE_DEVICES", "3");
+    PodCommand pod =
+        pod(
+            "default",
+            false,
+            Path.of("/work"),
+            environment,
+            "/env/bin/python3",
+            "-u",
+            "a.py",
+            "-x");
+
+    assertThat(SpareKind.of(pod))
+        .contains(
+            new SpareKind(
+                "default",
+                List.of(
+                    "/env/bin/python3",
+                    "-u",
+                    "-c",
+                    "import kastor.spare; exec(kastor.spare.ready())"),
+                Map.of("PYTHONPATH", "/lib")));
+    assertThat(SpareKind.arguments(pod)).containsExactly("a.py", "-x");
+  }
+
+  @Test
+  void scriptsOfOneInterpreterAreOfOneKind() {
+    assertThat(python(Map.of("KASTOR_POD", "a-0"), "python", "a.py"))
+        .isPresent()
+        .isEqualTo(python(Map.of("KASTOR_POD", "b-0"), "python", "b.py", "--more"))
+        .isNotEqualTo(python(Map.of("TOKEN", "x"), "python", "a.py"))
+        .isNotEqualTo(python(Map.of(), "python3", "a.py"));
+  }
+
+  @Test
+  void namespacesShareNone() {
+    assertThat(SpareKind.of(pod("a", true, FOLDER, OF_A_POD, "java")))
+        .isNotEqualTo(SpareKind.of(pod("b", true, FOLDER, OF_A_POD, "java")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "sh -c train.py",
+        "torchrun train.py",
+        "python",
+        "python -u",
+        "python -m train",
+        "python -c print()",
+        "python -P train.py",
+        "python -W error train.py",
+        "pythonic train.py",
+        "python train"
+      })
+  void otherCommandsStartOnTheirOwn(String line) {
+    assertThat(python(Map.of(), line.split(" ", -1))).isEmpty();
+  }
+}

@@ -1,0 +1,73 @@
+"""Spare processes: a script finds in one what it would find in an interpreter of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pods import python_path
+
+pytest.importorskip("torch")
+
+SCRIPT = Path(__file__).parent / "scripts" / "circumstances.py"
+WAIT = "import kastor.spare; exec(kastor.spare.ready())"
+
+
+def run(command: list[str], text: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Interpreter that has ended."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": python_path(), **variables}
+    return subprocess.run(
+        [sys.executable, *command], input=text, env=environment, cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def become(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Process that waited for a pod, once that has ended."""
+    pod = {"environment": variables, "arguments": arguments, "folder": str(folder)}
+    waits = folder / "waits"
+    waits.mkdir()
+    return run(["-u", "-c", WAIT], json.dumps(pod) + "\n", waits, KASTOR_SPARE="true")
+
+
+def test_a_script_finds_what_it_would_find_alone(tmp_path: Path) -> None:
+    alone = run(["-u", str(SCRIPT), "-x", "a b"], "", tmp_path, OWN="1")
+    spare = become(tmp_path, str(SCRIPT), "-x", "a b", OWN="1")
+    assert alone.returncode == 7, alone.stderr
+    assert (spare.returncode, json.loads(spare.stdout)) == (7, json.loads(alone.stdout)), spare.stderr
+
+
+def test_a_relative_script_is_of_the_pods_folder(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("import beside\nprint(beside.VALUE, __file__)\n")
+    (tmp_path / "beside.py").write_text("VALUE = 5\n")
+    assert become(tmp_path, "own.py").stdout == f"5 {tmp_path / 'own.py'}\n"
+
+
+def test_an_error_is_that_of_the_script(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def broken():\n    raise KeyError('here')\n\n\nbroken()\n")
+    ended = become(tmp_path, "own.py")
+    assert ended.returncode == 1
+    assert f'File "{tmp_path / "own.py"}", line 2, in broken\n    raise KeyError' in ended.stderr
+
+
+def test_a_script_that_is_not_there_ends_it_as_an_interpreter(tmp_path: Path) -> None:
+    ended = become(tmp_path, "none.py")
+    assert ended.returncode == run(["none.py"], "", tmp_path).returncode == 2
+    assert "can't open file" in ended.stderr
+    assert "none.py" in ended.stderr
+
+
+@pytest.mark.parametrize("text", ["", '{"environment"'])
+def test_without_a_pod_it_ends(tmp_path: Path, text: str) -> None:
+    ended = run(["-c", WAIT], text, tmp_path, KASTOR_SPARE="true")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("says", ["os.environ['OMP_NUM_THREADS'] = '1'", "os.environ.update(OMP_NUM_THREADS='1')"])
+def test_variables_that_a_script_sets_are_read_by_what_it_imports_then(tmp_path: Path, says: str) -> None:
+    (tmp_path / "own.py").write_text(f"import os\n{says}\nimport torch\nprint(torch.get_num_threads(), __file__)\n")
+    ended = become(tmp_path, "own.py")
+    assert ended.stdout == f"1 {tmp_path / 'own.py'}\n", ended.stderr
