@@ -36,7 +36,7 @@ def draw(file: Path, title: str, slots: int, trace: list[dict[str, Any]]) -> Non
         x, width = _LEFT + scale * before["t"], scale * (after["t"] - before["t"])
         taken = 0
         for name in names:
-            phase, replicas, training = before["jobs"].get(name, ["", 0, 0])
+            phase, replicas, training, _ = before["jobs"].get(name, ["", 0, 0, None])
             ready = min(training or 0, replicas) if phase == "Running" else 0
             for begin, count, light in ((taken, ready, 50), (taken + ready, replicas - ready, 85)):
                 if count > 0:

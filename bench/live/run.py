@@ -6,6 +6,7 @@ import datetime
 import itertools
 import json
 import re
+import statistics
 import sys
 import time
 from collections.abc import Mapping
@@ -83,7 +84,8 @@ def _train(cluster: LocalKastor, plan: list[tuple[float, Job, dict[str, Any]]], 
             _, _, job = waiting.pop(0)
             cluster.submit(job)
         jobs = cluster.jobs()
-        trace.append({"t": now, "jobs": {j["name"]: [j["phase"], j["replicas"], j["trainingReplicas"]] for j in jobs}})
+        seen = {j["name"]: [j["phase"], j["replicas"], j["trainingReplicas"], _left(j)] for j in jobs}
+        trace.append({"t": now, "jobs": seen})
         failed = [j["name"] for j in jobs if j["phase"] == "Failed"]
         if failed:
             raise RuntimeError(f"{name}: {failed} failed: {cluster.log(failed[0])[-2000:]}")
@@ -104,7 +106,7 @@ def figures(jobs: list[dict[str, Any]], trace: list[dict[str, Any]]) -> dict[str
     held = trained = 0.0
     for before, after in itertools.pairwise(trace):
         seconds = after["t"] - before["t"]
-        for phase, replicas, training in before["jobs"].values():
+        for phase, replicas, training, _ in before["jobs"].values():
             held += seconds * replicas
             trained += seconds * (min(training or 0, replicas) if phase == "Running" else 0)
     changes = [change for job in jobs for change in _changes(job["name"], trace)]
@@ -120,6 +122,7 @@ def figures(jobs: list[dict[str, Any]], trace: list[dict[str, Any]]) -> dict[str
         "neverTrained": sum(change["trained"] is None for change in changes),
         "restarts": sum(job["restarts"] for job in jobs),
         "lost": sum(job["lostOrRepeatedExamples"] or 0 for job in jobs),
+        "endError": _end_error(trace),
     }
 
 
@@ -129,7 +132,7 @@ def _changes(name: str, trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
     current: dict[str, Any] | None = None
     before = 0
     for row in trace:
-        phase, replicas, training = row["jobs"].get(name, ["", 0, 0])
+        phase, replicas, training, _ = row["jobs"].get(name, ["", 0, 0, None])
         over = phase == "Succeeded"
         if replicas != before:
             if current is not None:
@@ -151,6 +154,27 @@ def _changes(name: str, trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if current is not None and current["trained"] is None and phase == "Running" and training == replicas:
             current["trained"] = row["t"]
     return found
+
+
+def _left(job: dict[str, Any]) -> float | None:
+    """Seconds that a job has left by its ETA."""
+    return _time(job["eta"]) - time.time() if job["eta"] else None
+
+
+def _end_error(trace: list[dict[str, Any]]) -> float | None:
+    """Median error of the ETAs, over all looks: of the time from a look to the end, as a share of it; None without."""
+    ends: dict[str, float] = {}
+    for row in trace:
+        for name, (phase, *_) in row["jobs"].items():
+            if phase == "Succeeded":
+                ends.setdefault(name, row["t"])
+    errors = [
+        abs(left - (ends[name] - row["t"])) / (ends[name] - row["t"])
+        for row in trace
+        for name, (*_, left) in row["jobs"].items()
+        if left is not None and ends[name] > row["t"]
+    ]
+    return statistics.median(errors) if errors else None
 
 
 def _late(logs: dict[str, str]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ COLUMNS = (
     ("never trained", "neverTrained", "{:.1f}"),
     ("restarts", "restarts", "{:.1f}"),
     ("lost", "lost", "{:.0f}"),
+    ("ETA error", "endError", "{:.0%}"),
     ("late", "late", "{:.2f}"),
 )
 
@@ -41,8 +42,9 @@ def main() -> None:
     parser.add_argument("--under", nargs="+", default=list(UNDER), choices=list(UNDER), metavar="NAME",
                         help=f"of {', '.join(UNDER)} (default: all)")  # fmt: skip
     parser.add_argument("--slots", type=int, default=8, help="(default: 8)")
-    parser.add_argument("--gap", type=float, default=8, help="mean seconds between two arrivals (default: 8)")
-    parser.add_argument("--work", type=float, default=1, help="factor on the work of each job (default: 1)")
+    parser.add_argument("--gap", type=float, default=16, help="mean seconds between two arrivals (default: 16)")
+    parser.add_argument("--work", type=float, default=2, help="factor on the work of each job, which takes 40 to 230 s"
+                        " alone with 1 (default: 2)")  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("testbed"), help="folder of all runs (default: testbed)")
     parser.add_argument("--no-replays", action="store_true", help="do not replay what the runs recorded")
     options = parser.parse_args()
@@ -67,6 +69,8 @@ def table(found: dict[str, list[dict[str, Any]]]) -> None:
     for under, runs in found.items():
         cells = [
             form.format(max(each[key] for each in runs) if key == "late" else _mean(runs, key))
+            if all(each[key] is not None for each in runs)
+            else ""
             for _, key, form in COLUMNS
         ]
         ratio = f"{_mean(runs, 'mean') / min(static):.2f}" if static else ""

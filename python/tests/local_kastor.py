@@ -38,7 +38,7 @@ def until(what: str, holds: Callable[[], Any]) -> None:
 class Started:
     """Process whose output goes to a file."""
 
-    def __init__(self, command: list[str], environment: Mapping[str, str], output: Path) -> None:
+    def __init__(self, command: list[str], environment: Mapping[str, str] | None, output: Path) -> None:
         self.output = output
         with output.open("wb") as file:
             # With its own input, so that it is no part of a terminal, and in a group, as it may start others.

@@ -8,6 +8,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 
@@ -184,6 +185,8 @@ def of_module(
         return [
             str(pathlib.Path(os.environ["JAVA_HOME"], "bin", "java")),
             f"@{folder / 'target' / 'test-fork.args'}",
+            # A JVM does not look at TMPDIR, and libraries unpack there what a JVM that is killed leaves behind.
+            f"-Djava.io.tmpdir={os.environ.get('TMPDIR', tempfile.gettempdir())}",
             "-cp",
             f"{folder / 'target' / 'test-classes'}:{folder / 'target' / 'classes'}:" + class_path(folder),
             "org.junit.platform.console.ConsoleLauncher",

@@ -10,6 +10,8 @@ import dev.kastor.engine.train.Trainable;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -55,10 +57,11 @@ final class Spare {
   Optional<Map<String, String>> await(Map<String, String> own) throws IOException {
     try {
       prepare();
-    } catch (ProgramException | RuntimeException e) {
+    } catch (ProgramException | RuntimeException | LinkageError e) {
       // A replica that needs it says so.
       log.info("not prepared in full: {}", e.toString());
     }
+    sayReady(own);
     byte[] line = line();
     if (line.length == 0) {
       return Optional.empty();
@@ -67,6 +70,14 @@ final class Spare {
     JsonNode given = WireJson.read(line, JsonNode.class).path("environment");
     given.properties().forEach(each -> environment.put(each.getKey(), each.getValue().asText()));
     return Optional.of(environment);
+  }
+
+  /** Leaves a file in the folder that the kubelet gave this process. */
+  private static void sayReady(Map<String, String> own) throws IOException {
+    String folder = own.get("KASTOR_LOCAL_FOLDER");
+    if (folder != null) {
+      Files.createFile(Path.of(folder, "ready"));
+    }
   }
 
   /** Up to the end of the line and no further: what watches the parent reads on. */
@@ -96,7 +107,7 @@ final class Spare {
       float[] gradient = new float[model.parameters().length];
       float[] statistics = new float[model.statistics().length];
       long end = System.nanoTime() + OF_A_PROGRAM.toNanos();
-      while (in.available() == 0 && System.nanoTime() - end < 0) {
+      while (System.nanoTime() - end < 0) {
         model.pass(examples, gradient, statistics);
       }
     }

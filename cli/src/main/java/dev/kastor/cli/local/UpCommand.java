@@ -50,7 +50,7 @@ public final class UpCommand implements Callable<Integer> {
       description =
           "Processes that wait, with their libraries loaded, for the replicas that they become: N of"
               + " each kind of program that two replicas ran, so that the next ones train sooner."
-              + " Each takes 100 to 300 MB (default: half of the slots, at most 4).")
+              + " Each takes 200 to 350 MB (default: half of the slots, at most 4).")
   private @Nullable Integer spares;
 
   @Option(

@@ -1,6 +1,8 @@
 package dev.kastor.cli.replay;
 
+import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ControlSequence;
+import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.terminal.Format;
 import dev.kastor.cli.terminal.Ink;
 import dev.kastor.plugin.Chosen;
@@ -10,10 +12,15 @@ import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.run.RunListener;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.SequencedMap;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -44,6 +51,7 @@ public final class ReplayProgress implements RunListener, AutoCloseable {
   /** Wall seconds of ended runs; not a number for others. */
   private final double[] took;
 
+  private final SequencedMap<String, RuntimeException> failures = new LinkedHashMap<>();
   private long drawn;
   private int ended;
 
@@ -118,20 +126,37 @@ public final class ReplayProgress implements RunListener, AutoCloseable {
 
   @Override
   public synchronized boolean failed(int run, RuntimeException why) {
+    failures.put(runs.get(run).label(), why);
     took[run] = (nanos.getAsLong() - started[run]) / NANOS;
     ended++;
     if (!quiet) {
       err.println(
           "%s%d/%d  %s: failed: %s"
               .formatted(
-                  live ? CLEARED : "",
-                  ended,
-                  runs.size(),
-                  runs.get(run).label(),
-                  why.getMessage()));
+                  live ? CLEARED : "", ended, runs.size(), runs.get(run).label(), said(why)));
       err.flush();
     }
-    return false;
+    return true;
+  }
+
+  /** The runs that failed and why, one a line; empty if none did. */
+  synchronized Optional<CliException> failure() {
+    if (failures.isEmpty()) {
+      return Optional.empty();
+    }
+    List<String> lines = new ArrayList<>();
+    failures.forEach((run, why) -> lines.add("cannot replay %s: %s".formatted(run, said(why))));
+    Iterator<RuntimeException> causes = failures.values().iterator();
+    CliException failure =
+        new CliException(ExitCode.FAILED, String.join("\n", lines), causes.next());
+    causes.forEachRemaining(failure::addSuppressed);
+    return Optional.of(failure);
+  }
+
+  /** Without a sentence of its own, an exception is named. */
+  private static String said(RuntimeException why) {
+    String message = why.getMessage();
+    return why instanceof IllegalStateException && message != null ? message : why.toString();
   }
 
   /** Virtual hours replayed in a second. */

@@ -122,7 +122,12 @@ public final class SimulateCommand implements Callable<Integer> {
     } finally {
       progress.close();
     }
-    Map<String, LowerBound> bounds = slot.isPresent() ? bounds(simulate, slot.get()) : Map.of();
+    Optional<CliException> failure = progress.failure();
+    if (failure.isPresent() && outcomes.isEmpty()) {
+      throw failure.get();
+    }
+    Map<String, LowerBound> bounds =
+        slot.isPresent() ? bounds(simulate, outcomes, slot.get()) : Map.of();
     new RunTable(outcomes, bounds).lines().forEach(out::println);
     if (recorded != null) {
       recorded.notes().forEach(out::println);
@@ -142,13 +147,17 @@ public final class SimulateCommand implements Callable<Integer> {
       out.println("report: " + folder.resolve(PAGE).toUri());
     }
     out.flush();
+    if (failure.isPresent()) {
+      throw failure.get();
+    }
     return ExitCode.OK;
   }
 
-  private Map<String, LowerBound> bounds(Simulate simulate, Duration slot) {
+  private Map<String, LowerBound> bounds(Simulate simulate, List<Outcome> outcomes, Duration slot) {
     Map<String, LowerBound> bounds = new LinkedHashMap<>();
     PrintWriter err = spec.commandLine().getErr();
-    for (Run run : simulate.runs()) {
+    for (Outcome outcome : outcomes) {
+      Run run = outcome.run();
       if (!bounds.containsKey(run.workload())) {
         try (BoundProgress progress = new BoundProgress(err, run.workload(), options.quiet())) {
           bounds.put(run.workload(), simulate.bound(run, slot, progress));

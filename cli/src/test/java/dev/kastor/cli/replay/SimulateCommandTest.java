@@ -51,6 +51,35 @@ final class SimulateCommandTest {
     }
   }
 
+  @Test
+  void namesWhatCannotBeReplayedAndGoesOnWithTheOthers() throws IOException {
+    String header = "name,submitSeconds,application,minReplicas,maxReplicas,requestedReplicas\n";
+    // Replays in rounds are given up after 400 days.
+    Path endless =
+        Files.writeString(folder.resolve("endless.csv"), header + "late,40000000,images,1,4,1\n");
+    Path ends = Files.writeString(folder.resolve("ends.csv"), header + "a,0,images,1,4,1\n");
+    List<String> options = List.of("--mode", "pollux", "--policy", "fifo", "--json");
+    List<String> both = new ArrayList<>(List.of("--workload", endless.toString()));
+    both.addAll(List.of("--workload", ends.toString()));
+    both.addAll(options);
+    both.add(file("both.json"));
+
+    Terminal.Result result = simulate(both.toArray(String[]::new));
+
+    assertThat(result.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(result.err())
+        .contains("cannot replay fifo, " + endless)
+        .contains(": policy fifo left 1 of 1 jobs");
+    assertThat(result.out()).contains("ends.csv: 1 jobs").doesNotContain("endless");
+    assertThat(new ObjectMapper().readTree(folder.resolve("both.json").toFile()).get("runs"))
+        .hasSize(1);
+
+    Terminal.Result none =
+        simulate("--workload", endless.toString(), "--mode", "pollux", "--policy", "fifo");
+    assertThat(none.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(none.out()).isEmpty();
+  }
+
   @Tag("slow")
   @Test
   void writesWhatItIsAskedFor() throws IOException {

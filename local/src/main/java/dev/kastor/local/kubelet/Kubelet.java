@@ -41,6 +41,7 @@ public final class Kubelet implements AutoCloseable {
   private static final Duration CLOSE_POLL = Duration.ofMillis(20);
   private static final int NOT_FOUND = 404;
   private static final int CONFLICT = 409;
+  private static final String SPARES = "spares";
   private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
   private final Resources resources;
@@ -124,16 +125,16 @@ public final class Kubelet implements AutoCloseable {
     thread.interrupt();
     try {
       thread.join();
-      spares.close();
       processes.values().forEach(p -> p.terminate(CLOSE_GRACE));
       if (!awaitGone(CLOSE_GRACE)) {
         processes.values().forEach(PodProcess::kill);
         awaitGone(CLOSE_GRACE);
       }
     } catch (InterruptedException e) {
-      spares.close();
       processes.values().forEach(PodProcess::kill);
       Thread.currentThread().interrupt();
+    } finally {
+      spares.close();
     }
   }
 
@@ -193,8 +194,9 @@ public final class Kubelet implements AutoCloseable {
             });
       }
     }
+    present.add(SPARES);
+    guarded(SPARES, null, spares::step);
     troubles.keepOnly(present);
-    spares.step();
   }
 
   /** Whatever a pod breaks, errors of the machine included, must not keep others from running. */

@@ -26,10 +26,10 @@ import org.slf4j.LoggerFactory;
  * Processes that were started before the pods that they become: a replica that finds one trains
  * without the seconds that a JVM or the import of PyTorch takes.
  *
- * <p>A process waits, with what it has loaded, for one line of JSON on its standard input: the
- * variables, the arguments and the working directory of its pod. From then on it is that pod's,
- * ends with it and becomes no other. A kind of process is kept once two pods were of it, until for
- * ten minutes none was. Owned by the kubelet's thread.
+ * <p>A process loads its libraries, says so by a file {@code ready} in its folder, and waits for
+ * one line of JSON on its standard input: the variables, the arguments and the working directory of
+ * its pod. From then on it is that pod's, ends with it and becomes no other. A kind of process is
+ * kept once two pods were of it, until for ten minutes none was.
  */
 final class SpareProcesses {
   private static final Logger LOG = LoggerFactory.getLogger(SpareProcesses.class);
@@ -47,8 +47,14 @@ final class SpareProcesses {
 
   private static final int WORTH_IT = 2;
 
+  /** File by which a process says that it has loaded what its kind needs. */
+  static final String READY = "ready";
+
   /** What a pipe of Linux takes from a writer that no reader helps. */
   private static final int LONGEST_LINE = 65_536;
+
+  /** What an earlier pod of the name wrote is copied; more of it would hold up all pods. */
+  private static final long LONGEST_LOG = 1 << 20;
 
   private final int most;
   private final Path folder;
@@ -56,6 +62,7 @@ final class SpareProcesses {
   private final Map<SpareKind, Waiting> kinds = new HashMap<>();
   private long lastStart;
   private int started;
+  private boolean closed;
 
   /** Processes of one kind, and what pods were of it. */
   private static final class Waiting {
@@ -80,9 +87,9 @@ final class SpareProcesses {
   }
 
   /** The process that becomes a pod; empty if none waits that could. */
-  Optional<PodProcess> take(PodCommand pod) throws IOException {
+  synchronized Optional<PodProcess> take(PodCommand pod) throws IOException {
     lastStart = nanos.getAsLong();
-    Optional<SpareKind> kind = most == 0 ? Optional.empty() : SpareKind.of(pod);
+    Optional<SpareKind> kind = most == 0 || closed ? Optional.empty() : SpareKind.of(pod);
     if (kind.isEmpty()) {
       return Optional.empty();
     }
@@ -90,8 +97,14 @@ final class SpareProcesses {
     waiting.pods++;
     waiting.lastPod = lastStart;
     byte[] line = line(pod);
-    while (line.length <= LONGEST_LINE && !waiting.processes.isEmpty()) {
-      ProcessSession process = waiting.processes.remove();
+    if (line.length > LONGEST_LINE || length(pod.log()) > LONGEST_LOG) {
+      return Optional.empty();
+    }
+    for (ProcessSession process : List.copyOf(waiting.processes)) {
+      if (!process.alive() || !Files.exists(process.folder().resolve(READY))) {
+        continue;
+      }
+      waiting.processes.remove(process);
       try {
         takeLog(process, pod.log());
         OutputStream input = process.input();
@@ -107,22 +120,30 @@ final class SpareProcesses {
     return Optional.empty();
   }
 
+  private static long length(Path log) throws IOException {
+    return Files.exists(log) ? Files.size(log) : 0;
+  }
+
   private static byte[] line(PodCommand pod) {
     ObjectNode line = Json.object();
     ObjectNode environment = line.putObject("environment");
     pod.environment().forEach(environment::put);
-    environment.put(ProcessEntry.FOLDER, pod.folder().toString());
     SpareKind.arguments(pod).forEach(line.putArray("arguments")::add);
     line.put("folder", pod.workingDirectory().toString());
     return (line + "\n").getBytes(StandardCharsets.UTF_8);
   }
 
-  /** The process goes on writing to its own file, which so becomes the pod's. */
+  /**
+   * The process goes on writing to the end of its own file, which so becomes the pod's. What it
+   * said as a spare is nothing of the pod's.
+   */
   private static void takeLog(ProcessSession process, Path log) throws IOException {
     Path own = log(process.folder());
-    if (Files.exists(log)) {
-      // Of a pod of the same name before.
-      Files.write(own, Files.readAllBytes(log), StandardOpenOption.APPEND);
+    try (OutputStream out = Files.newOutputStream(own, StandardOpenOption.TRUNCATE_EXISTING)) {
+      if (Files.exists(log)) {
+        // Of a pod of the same name before.
+        Files.copy(log, out);
+      }
     }
     PrivateFiles.directory(log.resolveSibling(".").normalize());
     Files.move(own, log, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -133,7 +154,10 @@ final class SpareProcesses {
   }
 
   /** Starts at most one, where none was started just now, and ends those that nobody needs. */
-  void step() {
+  synchronized void step() {
+    if (closed) {
+      return;
+    }
     long now = nanos.getAsLong();
     kinds.values().forEach(SpareProcesses::lookAfter);
     List<SpareKind> newestFirst = new ArrayList<>(kinds.keySet());
@@ -168,7 +192,8 @@ final class SpareProcesses {
       Path own = PrivateFiles.directory(folder.resolve("spare-" + started++));
       Map<String, String> environment = new HashMap<>(kind.environment());
       environment.put("KASTOR_SPARE", "true");
-      waiting.processes.add(ProcessSession.start(kind.line(), environment, own, own, log(own)));
+      Path runsIn = kind.workingDirectory().orElse(own);
+      waiting.processes.add(ProcessSession.start(kind.line(), environment, own, runsIn, log(own)));
     } catch (IOException | NotStartable e) {
       waiting.unusable = true;
       LOG.warn("no process can wait for pods: {}", e.getMessage());
@@ -209,8 +234,9 @@ final class SpareProcesses {
     }
   }
 
-  /** Ends all that wait. */
-  void close() {
+  /** Ends all that wait; from then on there are none. From any thread. */
+  synchronized void close() {
+    closed = true;
     kinds.values().forEach(waiting -> waiting.processes.forEach(SpareProcesses::discard));
     kinds.clear();
   }

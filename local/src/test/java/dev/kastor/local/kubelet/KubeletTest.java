@@ -17,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +28,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Tag("slow")
 final class KubeletTest {
+  /** Says which image it is of, and where it was a spare, what it was given. */
+  private static final String AGENT =
+      "if [ \"$KASTOR_SPARE\" = true ]; then : > \"$KASTOR_LOCAL_FOLDER/ready\"; read -r line;"
+          + " echo \"$line\"; fi; echo image $0";
+
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @TempDir Path folder;
@@ -36,6 +42,10 @@ final class KubeletTest {
 
   @BeforeEach
   void start() throws IOException {
+    start(0);
+  }
+
+  private void start(int spares) throws IOException {
     Path logs = folder.resolve("logs");
     server = ApiServer.start(0, (namespace, pod) -> Kubelet.log(logs, namespace, pod));
     resources = server.resources();
@@ -47,14 +57,14 @@ final class KubeletTest {
                 new LocalNode("b", 2, "gpu", List.of("5", "7"))),
             folder.resolve("pods"),
             logs,
-            image -> List.of("sh", "-c", "echo image " + image),
+            image -> List.of("sh", "-c", AGENT, image),
             (container, command) ->
                 Map.of(
                     "MACHINE",
                     container.getOrDefault("WHO", "") + command.size(),
                     "WHO",
                     "machine"),
-            0);
+            spares);
   }
 
   @AfterEach
@@ -458,5 +468,37 @@ final class KubeletTest {
     builder.environment().put("KASTOR_LOCAL_FOLDER", podFolder.toString());
     PrivateFiles.directory(podFolder);
     return builder.start();
+  }
+
+  @Test
+  void theThirdPodOfAKindIsASpare() throws Exception {
+    stop();
+    start(1);
+    for (String name : List.of("one", "two")) {
+      create(name, "containers: [{name: main, image: agent:1}]");
+      await(name, phase("Succeeded"));
+    }
+    Path spare = folder.resolve("pods/spare-0");
+    awaitThat(() -> Files.exists(spare.resolve("ready")));
+    String pid = Files.readString(spare.resolve("process")).split(" ", 2)[0];
+
+    create(
+        "three", "containers: [{name: main, image: agent:1, env: [{name: KASTOR_A, value: b}]}]");
+    ObjectNode pod = await("three", phase("Succeeded"));
+
+    assertThat(pod.at("/status/containerStatuses/0/containerID").asText())
+        .isEqualTo("process://" + pid);
+    assertThat(Files.readString(folder.resolve("logs/default/three.log")))
+        .contains("\"KASTOR_A\":\"b\"")
+        .endsWith("image agent:1\n");
+    awaitThat(() -> !Files.exists(spare));
+  }
+
+  private static void awaitThat(BooleanSupplier holds) throws InterruptedException {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!holds.getAsBoolean()) {
+      assertThat(System.nanoTime()).isLessThan(end);
+      Thread.sleep(20);
+    }
   }
 }

@@ -2,11 +2,15 @@ package dev.kastor.local.kubelet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -14,6 +18,15 @@ final class SpareKindTest {
   private static final Path FOLDER = Path.of("/pods/1");
   private static final Map<String, String> OF_A_POD =
       Map.of("KASTOR_POD", "a-0", "KASTOR_JOB_SPEC", "{}", "KASTOR_THREADS", "2");
+
+  @TempDir private Path work;
+
+  @BeforeEach
+  void write() throws IOException {
+    for (String script : List.of("a.py", "b.py", "train.py")) {
+      Files.writeString(work.resolve(script), "print(1)\n");
+    }
+  }
 
   private static PodCommand pod(
       String namespace,
@@ -32,8 +45,8 @@ final class SpareKindTest {
         FOLDER.resolve("end"));
   }
 
-  private static Optional<SpareKind> python(Map<String, String> environment, String... line) {
-    return SpareKind.of(pod("default", false, Path.of("/work"), environment, line));
+  private Optional<SpareKind> python(Map<String, String> environment, String... line) {
+    return SpareKind.of(pod("default", false, work, environment, line));
   }
 
   @Test
@@ -42,40 +55,36 @@ final class SpareKindTest {
 
     assertThat(SpareKind.of(pod))
         .contains(
-            new SpareKind("default", List.of("java", "Agent"), Map.of("KASTOR_THREADS", "2")));
+            new SpareKind(
+                "default",
+                List.of("java", "Agent"),
+                Map.of("KASTOR_THREADS", "2"),
+                Optional.empty()));
     assertThat(SpareKind.arguments(pod)).isEmpty();
   }
 
   @Test
-  void anAgentThatIsToRunInAnotherFolderDoesNotWait() {
-    assertThat(SpareKind.of(pod("default", true, Path.of("/work"), OF_A_POD, "java"))).isEmpty();
+  void anAgentThatIsToRunInAnotherFolderOrHasAGpuDoesNotWait() {
+    assertThat(SpareKind.of(pod("default", true, work, OF_A_POD, "java"))).isEmpty();
+    assertThat(
+            SpareKind.of(pod("default", true, FOLDER, Map.of("CUDA_VISIBLE_DEVICES", "1"), "java")))
+        .isEmpty();
   }
 
   @Test
-  void anInterpreterWaitsWithTheVariablesOfTheUser() {
+  void anInterpreterWaitsWithTheVariablesAndTheFolderOfTheUser() {
     Map<String, String> environment =
-        Map.of("KASTOR_POD", "a-0", "PYTHONPATH", "/lib", "CUDA_VISIBLE_DEVICES", "3");
+        Map.of("KASTOR_POD", "a-0", "PYTHONPATH", "lib", "CUDA_VISIBLE_DEVICES", "3");
     PodCommand pod =
-        pod(
-            "default",
-            false,
-            Path.of("/work"),
-            environment,
-            "/env/bin/python3",
-            "-u",
-            "a.py",
-            "-x");
+        pod("default", false, work, environment, "/env/bin/python3", "-u", "a.py", "-x");
 
     assertThat(SpareKind.of(pod))
         .contains(
             new SpareKind(
                 "default",
-                List.of(
-                    "/env/bin/python3",
-                    "-u",
-                    "-c",
-                    "import kastor.spare; exec(kastor.spare.ready())"),
-                Map.of("PYTHONPATH", "/lib")));
+                List.of("/env/bin/python3", "-u", "-c", SpareKind.WAIT),
+                Map.of("PYTHONPATH", "lib"),
+                Optional.of(work)));
     assertThat(SpareKind.arguments(pod)).containsExactly("a.py", "-x");
   }
 
@@ -106,9 +115,44 @@ final class SpareKindTest {
         "python -P train.py",
         "python -W error train.py",
         "pythonic train.py",
-        "python train"
+        "python train",
+        "python none.py"
       })
   void otherCommandsStartOnTheirOwn(String line) {
     assertThat(python(Map.of(), line.split(" ", -1))).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "os.environ['OMP_NUM_THREADS'] = '1'",
+        "os.environ[\"A\"]='1'",
+        "os.environ['A'] += ':x'",
+        "os.environ |= {'A': '1'}",
+        "os.environ.update(A='1')",
+        "os.environ.setdefault('A', '1')",
+        "os.environ.clear()",
+        "del os.environ['A']",
+        "os.environ[names['a']] = '1'",
+        "e = os.environ; e['A'] = '1'",
+        "os.putenv('A', '1')",
+        "os.unsetenv('A')",
+        "load_dotenv()"
+      })
+  void aScriptThatMaySetVariablesStartsOnItsOwn(String script) throws IOException {
+    Files.writeString(work.resolve("a.py"), "import os\n" + script + "\nimport torch\n");
+    assertThat(python(Map.of(), "python", "a.py")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "rank = os.environ['RANK']",
+        "rank = os.environ.get('RANK', '0')",
+        "if os.environ['RANK'] == '0': pass"
+      })
+  void oneThatReadsThemDoesNot(String script) throws IOException {
+    Files.writeString(work.resolve("a.py"), "import os\n" + script + "\nimport torch\n");
+    assertThat(python(Map.of(), "python", "a.py")).isPresent();
   }
 }

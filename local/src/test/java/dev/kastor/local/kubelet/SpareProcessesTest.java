@@ -8,11 +8,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,15 +24,20 @@ final class SpareProcessesTest {
 
   /** Says what it was given, and that it waited for it. */
   private static final String PROGRAM =
-      "test \"$KASTOR_SPARE\" = true || exit 3; read -r line; echo \"$line\"";
+      "test \"$KASTOR_SPARE\" = true || exit 3; echo loaded; : > \"$KASTOR_LOCAL_FOLDER/ready\";"
+          + " read -r line; echo \"$line\"";
 
   @TempDir Path folder;
   private long now = 1;
   private SpareProcesses spares;
 
-  private SpareProcesses spares(int most) {
+  @BeforeEach
+  void begin() {
+    begin(2);
+  }
+
+  private void begin(int most) {
     spares = new SpareProcesses(most, folder.resolve("pods"), () -> now);
-    return spares;
   }
 
   @AfterEach
@@ -78,6 +85,20 @@ final class SpareProcessesTest {
     }
   }
 
+  /** Lets a spare start, and waits until it is ready. */
+  private void spare() throws IOException, InterruptedException {
+    List<String> before = waiting();
+    pass(QUIET);
+    List<String> fresh = new ArrayList<>(waiting());
+    fresh.removeAll(before);
+    assertThat(fresh).hasSize(1);
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!Files.exists(folder.resolve("pods").resolve(fresh.getFirst()).resolve("ready"))) {
+      assertThat(System.nanoTime()).isLessThan(end);
+      Thread.sleep(5);
+    }
+  }
+
   private static void awaitEnd(PodProcess process) throws InterruptedException {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (!process.gone()) {
@@ -88,10 +109,9 @@ final class SpareProcessesTest {
 
   @Test
   void aPodIsTheProcessThatWaitedForIt() throws Exception {
-    spares(2);
     assertThat(take("a")).isEmpty();
     assertThat(take("b")).isEmpty();
-    pass(QUIET);
+    spare();
 
     PodProcess third = take("c").orElseThrow();
     awaitEnd(third);
@@ -99,15 +119,15 @@ final class SpareProcessesTest {
     assertThat(third.exitCode()).isZero();
     JsonNode line = Json.MAPPER.readTree(Files.readString(folder.resolve("logs/c")));
     assertThat(line.at("/environment/KASTOR_POD").asText()).isEqualTo("c");
-    assertThat(line.at("/environment/KASTOR_LOCAL_FOLDER").asText())
-        .isEqualTo(folder.resolve("pods/c").toString());
+    assertThat(line.at("/environment/KASTOR_LOCAL_FOLDER").isMissingNode())
+        .as("its children are found by the folder that it had as a spare")
+        .isTrue();
     assertThat(line.at("/folder").asText()).isEqualTo(folder.resolve("pods/c").toString());
     assertThat(take("d")).isEmpty();
   }
 
   @Test
   void oneIsStartedAtATimeAndNotWhileReplicasStart() throws Exception {
-    spares(2);
     take("a");
     take("b");
     pass(QUIET.minusMillis(1));
@@ -124,7 +144,6 @@ final class SpareProcessesTest {
 
   @Test
   void onePodMakesNoKind() throws Exception {
-    spares(2);
     take("a");
     pass(QUIET);
     assertThat(waiting()).isEmpty();
@@ -132,7 +151,7 @@ final class SpareProcessesTest {
 
   @Test
   void noneWaitsWhereNoneIsWanted() throws Exception {
-    spares(0);
+    begin(0);
     take("a");
     take("b");
     pass(QUIET);
@@ -141,20 +160,20 @@ final class SpareProcessesTest {
 
   @Test
   void podsOfAnotherNamespaceGetNone() throws Exception {
-    spares(1);
+    begin(1);
     take("a");
     take("b");
-    pass(QUIET);
+    spare();
     assertThat(spares.take(pod("other", "c", Map.of()))).isEmpty();
     assertThat(take("d")).isPresent();
   }
 
   @Test
   void whatAPodOfTheNameSaidBeforeStays() throws Exception {
-    spares(1);
+    begin(1);
     take("a");
     take("b");
-    pass(QUIET);
+    spare();
     Path log = folder.resolve("logs/c");
     Files.createDirectories(folder.resolve("logs"));
     Files.writeString(log, "of the first\n");
@@ -166,10 +185,10 @@ final class SpareProcessesTest {
 
   @Test
   void aLineThatFillsThePipeIsNotWritten() throws Exception {
-    spares(1);
+    begin(1);
     take("a");
     take("b");
-    pass(QUIET);
+    spare();
     assertThat(spares.take(pod("default", "c", Map.of("KASTOR_JOB_SPEC", "x".repeat(65_536)))))
         .isEmpty();
     assertThat(take("d")).isPresent();
@@ -177,11 +196,12 @@ final class SpareProcessesTest {
 
   @Test
   void nothingWaitsForAKindWhoseProcessesEnd() throws Exception {
-    spares(1);
+    begin(1);
     for (String name : List.of("a", "b")) {
       assertThat(spares.take(pod("default", name, Map.of(), "exit 4"))).isEmpty();
     }
     pass(QUIET);
+    assertThat(waiting()).hasSize(1);
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (!waiting().isEmpty()) {
       assertThat(System.nanoTime()).isLessThan(end);
@@ -195,7 +215,7 @@ final class SpareProcessesTest {
 
   @Test
   void thoseThatNobodyNeededForTenMinutesEnd() throws Exception {
-    spares(1);
+    begin(1);
     take("a");
     take("b");
     pass(Duration.ofMinutes(10));
@@ -207,18 +227,61 @@ final class SpareProcessesTest {
 
   @Test
   void threeKindsWaitAtMostTheNewest() throws Exception {
-    spares(1);
+    begin(1);
     for (String kind : List.of("1", "2", "3", "4")) {
       for (String name : List.of("a", "b")) {
         now++;
         spares.take(pod("default", name + kind, Map.of("OWN", kind)));
       }
     }
-    for (int i = 0; i < 5; i++) {
-      pass(QUIET);
+    for (int i = 0; i < 3; i++) {
+      spare();
     }
+    pass(QUIET);
     assertThat(waiting()).hasSize(3);
     assertThat(spares.take(pod("default", "c1", Map.of("OWN", "1")))).isEmpty();
     assertThat(spares.take(pod("default", "c2", Map.of("OWN", "2")))).isPresent();
+  }
+
+  @Test
+  void oneThatStillLoadsIsLeftToLaterPods() throws Exception {
+    begin(1);
+    String loads = "while ! [ -e \"$KASTOR_LOCAL_FOLDER/go\" ]; do sleep 0.01; done; " + PROGRAM;
+    for (String name : List.of("a", "b")) {
+      spares.take(pod("default", name, Map.of(), loads));
+    }
+    pass(QUIET);
+    assertThat(spares.take(pod("default", "c", Map.of(), loads))).isEmpty();
+
+    Path own = folder.resolve("pods").resolve(waiting().getFirst());
+    Files.createFile(own.resolve("go"));
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!Files.exists(own.resolve("ready"))) {
+      assertThat(System.nanoTime()).isLessThan(end);
+      Thread.sleep(5);
+    }
+    assertThat(spares.take(pod("default", "d", Map.of(), loads))).isPresent();
+  }
+
+  @Test
+  void aLongLogIsNotCopied() throws Exception {
+    begin(1);
+    take("a");
+    take("b");
+    spare();
+    Files.createDirectories(folder.resolve("logs"));
+    Files.write(folder.resolve("logs/c"), new byte[(1 << 20) + 1]);
+    assertThat(take("c")).isEmpty();
+    assertThat(take("d")).isPresent();
+  }
+
+  @Test
+  void noneStartsAfterTheEnd() throws Exception {
+    take("a");
+    take("b");
+    spares.close();
+    pass(QUIET);
+    assertThat(waiting()).isEmpty();
+    assertThat(take("c")).isEmpty();
   }
 }

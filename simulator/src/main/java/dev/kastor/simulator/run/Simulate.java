@@ -15,9 +15,11 @@ import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -95,7 +97,10 @@ public final class Simulate {
     }
   }
 
-  /** Makes all replays on so many threads; the outcomes are in the order of the runs. */
+  /**
+   * Makes all replays on so many threads; the outcomes are in the order of the runs, without those
+   * that failed where the listener lets the others go on.
+   */
   public List<Outcome> all(int threads, RunListener listener) throws InterruptedException {
     Outcome[] outcomes = new Outcome[runs.size()];
     each(
@@ -111,8 +116,13 @@ public final class Simulate {
             outcomes[run] = outcome;
             listener.finished(run, outcome);
           }
+
+          @Override
+          public boolean failed(int run, RuntimeException why) {
+            return listener.failed(run, why);
+          }
         });
-    return List.of(outcomes);
+    return Arrays.stream(outcomes).filter(Objects::nonNull).toList();
   }
 
   /** Makes all replays on so many threads and keeps none of them: the listener gets each. */
