@@ -79,6 +79,11 @@ class LocalKastor:
         found: list[dict[str, Any]] = self._ask(self._page + "/api/v1/overview")["jobs"]
         return found
 
+    def ends(self) -> dict[str, str]:
+        """Returns when jobs end by a replay of the future, as ISO 8601 texts; without those that it does not see end."""
+        answer = self._ask(self._page + "/api/v1/whatif", b"{}")
+        return {job["name"]: job["end"] for job in answer["jobs"] if job["end"]}
+
     def remove(self, name: str) -> None:
         """Removes a job."""
         self._ask(f"{self._server}{_JOBS}/{name}", None, self._trust, "DELETE")

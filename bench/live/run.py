@@ -9,7 +9,7 @@ import re
 import statistics
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from jobs import Job, Shape, arrivals, folder_of, manifest
 from picture import draw
 
 _POLL_SECONDS = 0.5
+_ASK_SECONDS = 20
 _LONGEST_SECONDS = 3600
 # A change that is taken back so soon after its first step has only cost.
 _UNDONE_SECONDS = 10
@@ -77,7 +78,7 @@ def run(out: Path, order: int, under: str, slots: int, mean_gap: float, work: fl
 def _train(cluster: LocalKastor, plan: list[tuple[float, Job, dict[str, Any]]], name: str) -> list[dict[str, Any]]:
     """Lets jobs arrive and waits until all have ended; what each had at each look."""
     began = time.monotonic()
-    waiting, trace, ended = list(plan), [], 0
+    waiting, trace, ended, ask = list(plan), [], 0, 0.0
     while True:
         now = time.monotonic() - began
         while waiting and waiting[0][0] <= now:
@@ -85,7 +86,12 @@ def _train(cluster: LocalKastor, plan: list[tuple[float, Job, dict[str, Any]]], 
             cluster.submit(job)
         jobs = cluster.jobs()
         seen = {j["name"]: [j["phase"], j["replicas"], j["trainingReplicas"], _left(j)] for j in jobs}
-        trace.append({"t": now, "jobs": seen})
+        row: dict[str, Any] = {"t": now, "jobs": seen}
+        # Nobody foresees who comes, so a replay of the future is asked once all are there.
+        if not waiting and now >= ask:
+            ask = now + _ASK_SECONDS
+            row["ends"] = {name: _time(end) - time.time() for name, end in cluster.ends().items()}
+        trace.append(row)
         failed = [j["name"] for j in jobs if j["phase"] == "Failed"]
         if failed:
             raise RuntimeError(f"{name}: {failed} failed: {cluster.log(failed[0])[-2000:]}")
@@ -122,7 +128,8 @@ def figures(jobs: list[dict[str, Any]], trace: list[dict[str, Any]]) -> dict[str
         "neverTrained": sum(change["trained"] is None for change in changes),
         "restarts": sum(job["restarts"] for job in jobs),
         "lost": sum(job["lostOrRepeatedExamples"] or 0 for job in jobs),
-        "endError": _end_error(trace),
+        "endError": _end_error(trace, lambda row: {name: left for name, (*_, left) in row["jobs"].items()}),
+        "foreseenError": _end_error(trace, lambda row: row.get("ends", {})),
     }
 
 
@@ -161,8 +168,15 @@ def _left(job: dict[str, Any]) -> float | None:
     return _time(job["eta"]) - time.time() if job["eta"] else None
 
 
-def _end_error(trace: list[dict[str, Any]]) -> float | None:
-    """Median error of the ETAs, over all looks: of the time from a look to the end, as a share of it; None without."""
+def _end_error(
+    trace: list[dict[str, Any]], lefts: Callable[[dict[str, Any]], Mapping[str, float | None]]
+) -> float | None:
+    """Median error of seconds that jobs were said to have left, as a share of what they had; None without any.
+
+    Args:
+        trace: rows of a run.
+        lefts: what was said at a row, by the names of jobs.
+    """
     ends: dict[str, float] = {}
     for row in trace:
         for name, (phase, *_) in row["jobs"].items():
@@ -171,7 +185,7 @@ def _end_error(trace: list[dict[str, Any]]) -> float | None:
     errors = [
         abs(left - (ends[name] - row["t"])) / (ends[name] - row["t"])
         for row in trace
-        for name, (*_, left) in row["jobs"].items()
+        for name, left in lefts(row).items()
         if left is not None and ends[name] > row["t"]
     ]
     return statistics.median(errors) if errors else None

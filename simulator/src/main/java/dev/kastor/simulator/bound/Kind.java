@@ -23,10 +23,11 @@ final class Kind {
   /** Values of {@link #ahead} by time slot. */
   static final int VALUES = CELLS / STRIDE + 1;
 
+  private final Object butForWork;
   private final Pools pools;
   private final List<Way> ways;
   private final double slotSeconds;
-  private final List<Double> arrivals = new ArrayList<>();
+  private final List<Double> arrivals;
 
   /** Seconds from the beginning to each cell, by way. */
   private final double[][] reached;
@@ -41,10 +42,19 @@ final class Kind {
   private final double[][] busy;
 
   /** Seconds to the end at the fastest pace of each cell. */
-  private final double[] fastest = new double[CELLS + 1];
+  private final double[] fastest;
 
-  Kind(Application application, Pools pools, List<Way> ways, double slotSeconds) {
+  /**
+   * Jobs without an arrival so far.
+   *
+   * @param butForWork equal for kinds that differ in their work alone
+   */
+  Kind(
+      Application application, Object butForWork, Pools pools, List<Way> ways, double slotSeconds) {
+    this.butForWork = butForWork;
     this.pools = pools;
+    arrivals = new ArrayList<>();
+    fastest = new double[CELLS + 1];
     this.ways = ways;
     this.slotSeconds = slotSeconds;
     int count = ways.size();
@@ -67,6 +77,29 @@ final class Kind {
       }
       fastest[c] = fastest[c + 1] + least;
     }
+  }
+
+  private Kind(Kind like, List<Double> arrivals) {
+    butForWork = like.butForWork;
+    pools = like.pools;
+    ways = like.ways;
+    slotSeconds = like.slotSeconds;
+    this.arrivals = new ArrayList<>(arrivals);
+    reached = like.reached;
+    below = like.below;
+    above = like.above;
+    busy = like.busy;
+    fastest = like.fastest;
+  }
+
+  /** The same with other arrivals. */
+  Kind with(List<Double> others) {
+    return new Kind(this, others);
+  }
+
+  /** What is equal for kinds that differ in their work alone. */
+  Object butForWork() {
+    return butForWork;
   }
 
   /** Seconds that each cell takes. */

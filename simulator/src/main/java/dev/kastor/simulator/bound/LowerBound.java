@@ -11,6 +11,8 @@ import dev.kastor.traces.Workload;
 import dev.kastor.traces.profile.Applications;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -31,7 +33,7 @@ import java.util.function.IntConsumer;
  * @param meanSeconds the bound
  * @param reachedSeconds mean completion time of a schedule with the same knowledge and freedom that
  *     changes between time slots only, so that the best one lies between the two; empty where it
- *     would take too much memory
+ *     would take too much memory, or jobs are taken to have less work than they have
  * @param slot length of a time slot: within it a job changes nothing, and it may begin with the one
  *     in which it arrives
  * @param stillRising share of the bound by which the last quarter of the ascent raised it
@@ -47,6 +49,12 @@ public record LowerBound(
   private static final String RISING = "stillRising";
   private static final int MOST_SLOTS = 8000;
   private static final double SLOWER = 0.985;
+  private static final int MOST_KINDS = 40;
+
+  /** Ratio of the most work to the least of kinds that are taken together: first, and at most. */
+  private static final double FIRST_SPAN = 1.02;
+
+  private static final double MOST_SPAN = 1e9;
 
   /**
    * Computes the bound.
@@ -65,12 +73,14 @@ public record LowerBound(
       IntConsumer listener) {
     Pools pools = Pools.of(cluster);
     double seconds = slot.toMillis() / 1000.0;
-    List<Kind> kinds = kinds(cluster, workload, applications, pools, seconds);
-    double horizon = horizon(kinds, workload, pools);
+    List<Kind> all = kinds(cluster, workload, applications, pools, seconds);
+    double horizon = horizon(all, workload, pools);
     if (horizon > seconds * MOST_SLOTS) {
       seconds = Math.ceil(horizon / MOST_SLOTS);
-      kinds = kinds(cluster, workload, applications, pools, seconds);
+      all = kinds(cluster, workload, applications, pools, seconds);
     }
+    List<Kind> kinds = few(all);
+    boolean exact = kinds.size() == all.size();
     Ascent ascent = new Ascent(kinds, pools, (int) Math.ceil(horizon / seconds), seconds);
     double early = 0;
     for (int step = 0; step < steps; step++) {
@@ -82,7 +92,9 @@ public record LowerBound(
     }
     return new LowerBound(
         ascent.best() / workload.jobs().size(),
-        PricedSchedule.meanSeconds(kinds, pools, ascent.prices(), seconds),
+        exact
+            ? PricedSchedule.meanSeconds(kinds, pools, ascent.prices(), seconds)
+            : OptionalDouble.empty(),
         Duration.ofMillis(Math.round(seconds * 1000)),
         ascent.best() > 0 ? 1 - early / ascent.best() : 0);
   }
@@ -138,24 +150,49 @@ public record LowerBound(
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
       JobSpec spec = EventSpecs.of(job, application, Control.SIZE_AND_BATCH, cluster);
-      Object alike =
+      List<Object> butForWork =
           List.of(
               application.name(),
               spec.elasticity(),
               spec.batchLimits(),
               spec.byGpuType(),
               spec.slotsPerReplica(""));
+      // Jobs of one name have other work each where their durations are published.
       kinds
-          .computeIfAbsent(alike, _ -> kind(job, application, spec, cluster, pools, slotSeconds))
+          .computeIfAbsent(
+              List.of(application, butForWork),
+              _ -> kind(job, application, spec, butForWork, cluster, pools, slotSeconds))
           .arrives(job.submitSeconds());
     }
     return List.copyOf(kinds.values());
+  }
+
+  /**
+   * No more kinds than can be computed in a minute: of those that differ in their work alone,
+   * neighbours are taken to have the work of the one that has least. So the bound stays one.
+   */
+  private static List<Kind> few(List<Kind> all) {
+    List<Kind> sorted = all.stream().sorted(Comparator.comparingDouble(Kind::alone)).toList();
+    List<Kind> few = all;
+    for (double span = FIRST_SPAN; few.size() > MOST_KINDS && span < MOST_SPAN; span *= span) {
+      Map<Object, List<Kind>> merged = new LinkedHashMap<>();
+      for (Kind kind : sorted) {
+        List<Kind> alike = merged.computeIfAbsent(kind.butForWork(), _ -> new ArrayList<>());
+        if (alike.isEmpty() || kind.alone() > span * alike.getLast().alone()) {
+          alike.add(kind.with(List.of()));
+        }
+        kind.arrivals().forEach(alike.getLast()::arrives);
+      }
+      few = merged.values().stream().flatMap(List::stream).toList();
+    }
+    return few;
   }
 
   private static Kind kind(
       Workload.Job job,
       Application application,
       JobSpec spec,
+      Object butForWork,
       ClusterShape cluster,
       Pools pools,
       double slotSeconds) {
@@ -165,7 +202,7 @@ public record LowerBound(
           "job %s has no lower bound: application %s was measured with none of the sizes that the job may have on %s"
               .formatted(job.name(), application.name(), cluster));
     }
-    return new Kind(application, pools, ways, slotSeconds);
+    return new Kind(application, butForWork, pools, ways, slotSeconds);
   }
 
   /** Seconds after which prices are zero, and all work is done as fast as alone. */

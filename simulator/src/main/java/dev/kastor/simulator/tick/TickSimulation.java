@@ -20,6 +20,7 @@ import dev.kastor.simulator.replay.ReplayListener;
 import dev.kastor.simulator.replay.Sample;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.profile.Applications;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
@@ -79,11 +80,7 @@ public final class TickSimulation implements Cluster {
             : Optional.empty();
     DeclaredWork.Factors declared = settings.declaredWork().factors(seed);
     for (Workload.Job job : workload.jobs()) {
-      Application application = applications.get(job.application());
-      if (application == null) {
-        throw new IllegalArgumentException(
-            "job %s uses unknown application '%s'".formatted(job.name(), job.application()));
-      }
+      Application application = Applications.of(job, applications);
       TickJob made = new TickJob(job, application, traits, rules, declared.next(), memory);
       jobs.put(made.spec().id(), made);
     }

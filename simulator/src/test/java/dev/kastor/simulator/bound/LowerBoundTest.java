@@ -108,6 +108,20 @@ final class LowerBoundTest {
         "job-" + index, submit, of.name(), 1, of.maxReplicas(), 1, 0, Workload.Category.ADAPTIVE);
   }
 
+  private static Workload.Job lasting(Workload.Job job, double seconds) {
+    return new Workload.Job(
+        job.name(),
+        job.submitSeconds(),
+        job.application(),
+        job.minReplicas(),
+        job.maxReplicas(),
+        job.requestedReplicas(),
+        job.globalBatch(),
+        job.category(),
+        seconds,
+        Workload.Outcome.COMPLETED);
+  }
+
   private static double bound(int gpus, Map<String, Application> of, List<Workload.Job> jobs) {
     return bound("1x" + gpus, of, jobs).meanSeconds();
   }
@@ -123,6 +137,42 @@ final class LowerBoundTest {
   void aJobAloneTakesTheTimeOfItsBestSize() {
     Scaling of = new Scaling("a", 1000, 0.5, 4);
     assertThat(bound(8, Map.of("a", of), List.of(job(0, 50, of)))).isCloseTo(500, within(1.0));
+  }
+
+  /** Jobs whose durations a trace tells have each its own work, whatever their application. */
+  @Tag("slow")
+  @Test
+  void jobsOfOneApplicationThatLastedForDifferentTimesHaveDifferentWork() {
+    Scaling of = new Scaling("a", 1000, 0.5, 4);
+    Workload.Job shorter = lasting(job(0, 0, of), 200);
+    Workload.Job longer = lasting(job(1, 0, of), 2000);
+    // On four GPUs twice as fast as on the one for which the trace has the durations.
+    assertThat(bound(8, Map.of("a", of), List.of(shorter, longer))).isCloseTo(550, within(2.0));
+    assertThat(bound(8, Map.of("a", of), List.of(longer, shorter))).isCloseTo(550, within(2.0));
+  }
+
+  /** Their work is taken to be that of a neighbour that has less, so that no schedule is known. */
+  @Tag("slow")
+  @Test
+  void theBoundOfManyDifferentJobsIsBelowThatOfEach() {
+    Scaling of = new Scaling("a", 1000, 0, 1);
+    List<Workload.Job> jobs = new ArrayList<>();
+    double alone = 0;
+    for (int i = 0; i < 100; i++) {
+      double seconds = 1000 * Math.pow(1.02, i);
+      jobs.add(lasting(job(i, 20_000.0 * i, of), seconds));
+      alone += seconds / 100;
+    }
+    LowerBound bound =
+        LowerBound.of(
+            ClusterShape.parse("1x1"),
+            new Workload("w", jobs),
+            Map.of("a", of),
+            Duration.ofSeconds(500),
+            4,
+            _ -> {});
+    assertThat(bound.meanSeconds()).isBetween(0.85 * alone, alone);
+    assertThat(bound.reachedSeconds()).isEmpty();
   }
 
   /** One of two equal jobs on one GPU waits for the other: 1.5 times the time of one. */

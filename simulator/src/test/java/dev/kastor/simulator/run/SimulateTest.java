@@ -20,6 +20,8 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 final class SimulateTest {
   private static final Path TRACES =
@@ -269,5 +271,33 @@ final class SimulateTest {
           public void finished(int run, Outcome outcome) {}
         };
     assertThatThrownBy(() -> simulate.all(2, angry)).hasMessage("no more");
+  }
+
+  /** A trace's durations hold under the rules of time of each published simulator as well. */
+  @ParameterizedTest
+  @EnumSource(
+      value = Mode.class,
+      names = {"EVENTS", "POLLUX"})
+  void aJobWhoseDurationIsKnownTakesThatLongAlone(Mode mode) throws Exception {
+    Path workload =
+        Files.writeString(
+            folder.resolve("durations.csv"),
+            HEADER.strip()
+                + ",globalBatch,category,durationSeconds,outcome\n"
+                + "short,0,images,1,1,1,128,rigid,3000,completed\n"
+                + "long,0,images,1,1,1,128,rigid,30000,completed\n");
+    Run run =
+        new Run(
+            mode,
+            TRACES.resolve("profiles/kastor.csv"),
+            workload.toString(),
+            ClusterShape.parse("4x4"),
+            Policies.choose("fifo"),
+            1,
+            Duration.ofSeconds(60),
+            1,
+            Conditions.PLAIN);
+    Outcome outcome = replay(1, run).getFirst();
+    assertThat(outcome.replay().averageSeconds()).isCloseTo(16_500, Offset.offset(200.0));
   }
 }
