@@ -35,6 +35,8 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
 
   private volatile boolean body;
 
+  private volatile long length;
+
   /** That of its event loop; null until it has one. */
   private volatile @Nullable LongSupplier clock;
 
@@ -80,6 +82,7 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
   void begin(HttpServerRequest headed) {
     begun = now();
     body = hasBody(headed.headers());
+    length = length(headed.headers());
     request = Optional.of(new WeakReference<>(headed));
     served = true;
   }
@@ -138,7 +141,19 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
       // answered: a stream for hours.
       return newest.isPresent();
     }
-    return headed.isEnded();
+    // One that is paused while it is answered says that it has not ended, though all was read.
+    return headed.isEnded() || (length >= 0 && headed.bytesRead() >= length);
+  }
+
+  /** Bytes of the body; -1 where no header tells. */
+  private static long length(MultiMap headers) {
+    String length = headers.get(HttpHeaders.CONTENT_LENGTH);
+    try {
+      return length == null ? -1 : Long.parseLong(length);
+    } catch (NumberFormatException e) {
+      // Refused elsewhere.
+      return -1;
+    }
   }
 
   /** Requests of the oldest WebSockets have a body that no header tells of. */

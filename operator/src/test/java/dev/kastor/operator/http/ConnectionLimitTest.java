@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.Channel;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpServerRequest;
+import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -89,6 +92,46 @@ class ConnectionLimitTest {
     now.addAndGet(1);
     assertThat(limit.endLate()).isOne();
     assertThat(channel.isOpen()).isFalse();
+  }
+
+  /** The answer to a question may take half a minute, and its request is paused meanwhile. */
+  @Test
+  void aRequestWhoseBodyWasReadIsAnsweredForAsLongAsItTakes() {
+    OpenConnection asks = from("10.0.0.1");
+    limit.admit(asks);
+    AtomicLong read = new AtomicLong(5);
+    asks.begin(paused(20, read));
+    now.addAndGet(LIMIT_NANOS);
+    assertThat(limit.endLate()).isZero();
+    read.set(20);
+    now.addAndGet(10 * LIMIT_NANOS);
+    assertThat(limit.endLate()).isZero();
+  }
+
+  @Test
+  void aBodyMustBeWholeInTime() {
+    OpenConnection asks = from("10.0.0.1");
+    limit.admit(asks);
+    asks.begin(paused(20, new AtomicLong(19)));
+    now.addAndGet(LIMIT_NANOS + 1);
+    assertThat(limit.endLate()).isOne();
+  }
+
+  /** A request that says that it has not ended. */
+  private static HttpServerRequest paused(long length, AtomicLong read) {
+    MultiMap headers =
+        MultiMap.caseInsensitiveMultiMap().add("Content-Length", Long.toString(length));
+    return (HttpServerRequest)
+        Proxy.newProxyInstance(
+            HttpServerRequest.class.getClassLoader(),
+            new Class<?>[] {HttpServerRequest.class},
+            (proxy, method, arguments) ->
+                switch (method.getName()) {
+                  case "headers" -> headers;
+                  case "isEnded" -> false;
+                  case "bytesRead" -> read.get();
+                  default -> throw new UnsupportedOperationException(method.getName());
+                });
   }
 
   private OpenConnection from(String address) {
