@@ -82,7 +82,7 @@ class LocalKastor:
         return found
 
     def ends(self) -> dict[str, str]:
-        """Returns when jobs end by a replay of the future, as ISO 8601 texts; without those that it does not see end."""
+        """Returns when jobs end by a replay of the future, as ISO 8601 texts; without those it sees no end of."""
         # A question has to suppose something: that the policy is what it is.
         try:
             answer = self._ask(self._page + "/api/v1/whatif", json.dumps({"policy": self._policy}).encode())

@@ -19,6 +19,8 @@ from picture import draw
 
 _POLL_SECONDS = 0.5
 _ASK_SECONDS = 20
+# For as long a replay lets a job go on of which nothing was measured yet.
+_UNKNOWN_SECONDS = 3500
 _LONGEST_SECONDS = 3600
 # A change that is taken back so soon after its first step has only cost.
 _UNDONE_SECONDS = 10
@@ -90,7 +92,9 @@ def _train(cluster: LocalKastor, plan: list[tuple[float, Job, dict[str, Any]]], 
         # Nobody foresees who comes, so a replay of the future is asked once all are there.
         if not waiting and now >= ask:
             ask = now + _ASK_SECONDS
-            row["ends"] = {name: _time(end) - time.time() for name, end in cluster.ends().items()}
+            foreseen = {name: _time(end) - time.time() for name, end in cluster.ends().items()}
+            if max(foreseen.values(), default=0.0) < _UNKNOWN_SECONDS:
+                row["ends"] = foreseen
         trace.append(row)
         failed = [j["name"] for j in jobs if j["phase"] == "Failed"]
         if failed:
