@@ -58,7 +58,7 @@ SCRIPTS = [
     Example("lightning_cnn", 64, ("--epochs", "6"), "accuracy", 0.85, 0.05),
     Example("transformers_finetune", 16, ("--epochs", "2"), "bits per character", 1.5, 0.15),
     # Of a generator that has learned nothing it is about 1.
-    Example("gan", 128, ("--epochs", "12"), "distance", 0.1, 0.08, options=("--no-accumulation",)),
+    Example("gan", 128, ("--epochs", "40"), "distance", 0.1, 0.08, options=("--no-accumulation",)),
     # The plain one needs AdaptDL, whose newest release works with PyTorch of 2020 alone.
     Example("adaptdl_mnist", 32, ("--epochs", "12"), "accuracy", 0.9, 0.03, alone="{}.py"),
 ]
