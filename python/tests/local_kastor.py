@@ -161,9 +161,14 @@ class LocalKastor:
         return self.start(name, "submit", "-f", str(file), "--wait")
 
     def replicas(self, job: str) -> list[int]:
-        """Processes of a job's replicas."""
-        pod = f"KASTOR_JOB={job}".encode()
-        return [pid for pid, variables in self._processes() if pod in variables]
+        """Processes of a job's replicas: by their logs, as a spare began without the variables of its pod."""
+        log = re.compile(rf"{re.escape(str(self.folder))}/home/logs/[^/]+/{re.escape(job)}-[0-9]+\.log")
+        found = []
+        for pid, _ in self._processes():
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                if log.fullmatch(os.readlink(f"/proc/{pid}/fd/1")):
+                    found.append(pid)
+        return found
 
     def operator(self) -> list[int]:
         """Process of the operator, none while there is none."""
