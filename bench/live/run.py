@@ -89,7 +89,7 @@ def _train(cluster: LocalKastor, plan: list[tuple[float, Job, dict[str, Any]]], 
         jobs = cluster.jobs()
         seen = {j["name"]: [j["phase"], j["replicas"], j["trainingReplicas"], _left(j)] for j in jobs}
         row: dict[str, Any] = {"t": now, "jobs": seen}
-        # Nobody foresees who comes, so a replay of the future is asked once all are there.
+        # A replay of the future knows of no arrivals, so it is asked for once all jobs are there.
         if not waiting and now >= ask:
             ask = now + _ASK_SECONDS
             foreseen = {name: _time(end) - time.time() for name, end in cluster.ends().items()}

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the process of a pod is to run, and where.
+ * Command of the process of a pod, with the place where it runs.
  *
  * @param namespace of the pod
  * @param ofImage whether the pod leaves it to its image what is run, which is the training agent

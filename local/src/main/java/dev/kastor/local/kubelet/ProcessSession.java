@@ -23,7 +23,7 @@ final class ProcessSession {
   /** File in a session's folder with the identity of the process that it started. */
   static final String IDENTITY = "process";
 
-  /** What a process inherits from this one; all else could be somebody's secret. */
+  /** Variables that a process inherits from this one; any other could be a secret. */
   private static final Set<String> INHERITED =
       Set.of(
           "PATH",

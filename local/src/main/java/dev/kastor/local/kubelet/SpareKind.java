@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What has to be the same for a process to become one pod or another: the namespace, the program,
- * the variables that it reads when it starts, and the folder from which it resolves them.
+ * Kind of spare processes: pods of one kind have the same namespace, the same program, the same
+ * variables that it reads when it starts, and the same folder from which it resolves them.
  *
  * <p>There are two: the training agent, and an interpreter of Python that runs a script.
  *
@@ -36,7 +36,7 @@ record SpareKind(
   private static final Set<String> EARLY =
       Set.of("KASTOR_THREADS", "KASTOR_GPU_MEMORY_MIB", "KASTOR_CUDA_LIBRARIES");
 
-  /** What PyTorch reads when a script first uses a GPU. A JVM cannot set it. */
+  /** Variable that PyTorch reads when a script first uses a GPU. A JVM cannot set it. */
   private static final String GPUS = "CUDA_VISIBLE_DEVICES";
 
   private static final Pattern PYTHON = Pattern.compile("python(3(\\.\\d+)?)?");

@@ -50,10 +50,10 @@ final class SpareProcesses {
   /** File by which a process says that it has loaded what its kind needs. */
   static final String READY = "ready";
 
-  /** What a pipe of Linux takes from a writer that no reader helps. */
+  /** Bytes that a pipe of Linux takes before its reader has read any. */
   private static final int LONGEST_LINE = 65_536;
 
-  /** What an earlier pod of the name wrote is copied; more of it would hold up all pods. */
+  /** Bytes of the log of an earlier pod that are copied at most: more would hold up all pods. */
   private static final long LONGEST_LOG = 1 << 20;
 
   private final int most;
@@ -153,7 +153,7 @@ final class SpareProcesses {
     return folder.resolve("log");
   }
 
-  /** Starts at most one, where none was started just now, and ends those that nobody needs. */
+  /** Starts at most one, where none was started just now, and ends those of kinds without pods. */
   synchronized void step() {
     if (closed) {
       return;

@@ -168,8 +168,9 @@ public record LowerBound(
   }
 
   /**
-   * No more kinds than can be computed in a minute: of those that differ in their work alone,
-   * neighbours are taken to have the work of the one that has least. So the bound stays one.
+   * Kinds, no more than can be computed in a minute: of those that differ in their work alone,
+   * neighbours are taken to have the work of the one that has least, so that the result stays a
+   * lower bound.
    */
   private static List<Kind> few(List<Kind> all) {
     List<Kind> sorted = all.stream().sorted(Comparator.comparingDouble(Kind::alone)).toList();
