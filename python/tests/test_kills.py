@@ -100,7 +100,9 @@ def test_no_example_is_lost_or_repeated_whoever_is_killed(kastor: LocalKastor, k
         job.hurry.touch()
         assert job.run.ends() == 0, job.run.said()
     except BaseException:
-        print((kastor.folder / "home" / "logs" / "operator.log").read_text()[-4000:])
+        logs = kastor.folder / "home" / "logs"
+        for log in (logs / "operator.log", *sorted(logs.glob(f"*/{name}-*.log"))):
+            print(f"--- {log.name}\n{log.read_text()[-4000:]}")
         raise
     finally:
         job.run.end()

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -406,6 +407,90 @@ def test_an_exchange_with_one_that_hangs_can_be_given_up(threads: Threads) -> No
             ended.set()
 
     assert threads.run(2, member, give_up=0.5) == [True, True]
+
+
+class Late:
+    """Work that ends at the moment at which the first wait for it does."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+
+    def is_completed(self) -> bool:
+        return self.turns > 0
+
+    def wait(self, timeout: Any) -> None:
+        self.turns += 1
+        if self.turns == 1:
+            raise RuntimeError("Operation timed out!")
+
+
+class Failed:
+    """Work of an exchange that fails."""
+
+    def __init__(self, work: Any) -> None:
+        self.work = work
+
+    def is_completed(self) -> bool:
+        return True
+
+    def wait(self, timeout: Any) -> None:
+        raise RuntimeError("it failed")
+
+
+def test_an_exchange_that_ends_as_a_turn_of_its_wait_does_has_not_failed(threads: Threads) -> None:
+    def member(group: Group) -> int:
+        work: Any = Late()
+        group.start(lambda _: work, None).wait()
+        turns: int = work.turns
+        return turns
+
+    assert threads.run(2, member) == [2, 2]
+
+
+def test_a_closed_group_breaks_for_the_others_although_its_exchanges_are_kept(threads: Threads) -> None:
+    broke = threading.Event()
+
+    def member(group: Group) -> bool:
+        tensors = [torch.ones(3), torch.ones(3)]
+        if group.rank == 1:
+            for tensor in tensors:
+                group.sum(tensor).wait()
+            with pytest.raises(BrokenGroupError):
+                group.rows(Kind.STEP, [1.0])
+            broke.set()
+            return not group.stuck
+        kept = group.sum(tensors[0])
+        fails: Callable[[Any], Any] = lambda backend: Failed(backend.allreduce([tensors[1]]))  # noqa: E731
+        failing = group.start(fails, tensors[1])
+        try:
+            failing.wait()
+        except BrokenGroupError as e:
+            error = e  # With all frames through which it came.
+        group.close()
+        assert broke.wait(600)
+        with pytest.raises(BrokenGroupError, match="is closed"):
+            kept.wait()
+        return str(error) == "it failed"
+
+    assert threads.run(2, member, give_up=20) == [True, True]
+
+
+def test_a_tensor_may_be_under_way_for_longer_than_a_turn(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kastor.torch.group._LOOK_SECONDS", 0.02)
+
+    def member(group: Group) -> list[float]:
+        if group.rank == 1:
+
+            def slow() -> Iterator[torch.Tensor]:
+                for number in range(3):
+                    time.sleep(0.2)
+                    yield torch.tensor([float(number)])
+
+            group.send(slow(), 0)
+            return []
+        return [group.receive(torch.zeros(1), 1).item() for _ in range(3)]
+
+    assert threads.run(2, member)[0] == [0.0, 1.0, 2.0]
 
 
 def trained(seed: int, steps: int, kind: Any = torch.optim.AdamW) -> TrainingState:

@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from datetime import timedelta
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import torch
 import torch.distributed as dist
 
 from kastor.protocol import Membership
 from kastor.store import StoreClient, StoreError
+
+Result = TypeVar("Result")
 
 if TYPE_CHECKING:
     from torch._C._distributed_c10d import PrefixStore, Store
@@ -34,6 +36,7 @@ Backend = Any
 # connection, one that hangs by the generation without it that the operator publishes.
 _LONGEST_WAIT = timedelta(minutes=60)
 _LOOK_SECONDS = 1.0
+_NO_ANSWER = "a member does not answer and a newer generation is known"
 _ROW = 16
 _ROW_BYTES = 8 * _ROW
 
@@ -142,16 +145,44 @@ class RendezvousStore(Store):
 
 
 class _Work:
-    """Work of c10d, waited for in short turns so that it can be given up."""
+    """Work of c10d until it has ended or its group is closed.
+
+    Whoever has a work keeps the connections of its group open, and an error that is kept has all that the functions
+    had through which it came. So nothing else names the work, no variable either.
+    """
 
     def __init__(self, group: Group, work: dist.Work, kept: object) -> None:
         self._group, self._kept = group, kept
         self._work: dist.Work | None = work
+        self._closed = False
 
     def wait(self) -> None:
-        if self._work is not None:
-            self._group.finish(self._work)
-            self._work = None
+        if self._closed:
+            raise self._group.closed()
+        if self._work is None:
+            return
+        failure = None
+        began = time.monotonic()
+        while failure is None:
+            # Asked before the wait: an exchange that ends at the moment at which a turn does has not failed.
+            completed = self._work.is_completed()
+            try:
+                self._work.wait(timedelta(seconds=_LOOK_SECONDS))
+                break
+            except RuntimeError as e:
+                if completed:
+                    failure = _first_line(e)
+                elif self._group.gives_up(time.monotonic() - began):
+                    failure = _NO_ANSWER
+        self._work = None
+        self._group.ended(self)
+        if failure is not None:
+            raise BrokenGroupError(failure)
+
+    def close(self) -> None:
+        """Lets go of the work."""
+        self._closed = self._work is not None
+        self._work = None
 
 
 class _GlooSum:
@@ -204,6 +235,7 @@ class Group:
         self._backend: Backend = None
         self._client: StoreClient | None = None
         self._stuck = False
+        self._works: set[_Work] = set()
         self._sums: Summation | None = None
         if self.size == 1 or connect is None:
             return
@@ -223,66 +255,71 @@ class Group:
     def _form(self, store: Store, host: str) -> Backend:
         """Backend of the group, once all members have come.
 
-        They may take as long as an evaluation does. The backend is made on another thread, as it does not
-        come back from connecting to a member that died meanwhile.
+        They may take as long as an evaluation does.
         """
         gloo: Any = dist.ProcessGroupGloo
         options = gloo._Options()
         options._timeout = _LONGEST_WAIT
         options._devices = [gloo.create_device(hostname=host)]
-        made: Future[Backend] = Future()
+        return self._on_thread(lambda: gloo(store, self.rank, self.size, options))
 
-        def make() -> None:
-            try:
-                made.set_result(gloo(store, self.rank, self.size, options))
-            except Exception as e:
-                made.set_exception(e)
-
-        threading.Thread(target=make, name="kastor-group", daemon=True).start()
-        began = time.monotonic()
-        while True:
-            done, _ = wait([made], _LOOK_SECONDS)
-            if done:
-                return made.result()
-            if self._given_up(time.monotonic() - began):
-                raise BrokenGroupError("a member does not connect and a newer generation is known")
-
-    def start(self, operation: Callable[[Backend], dist.Work], kept: object) -> Pending:
-        """Starts an exchange; ``kept`` stays alive until it has ended."""
-        if self._backend is None:
-            raise self._closed()
-        try:
-            return _Work(self, operation(self._backend), kept)
-        except RuntimeError as e:
-            raise BrokenGroupError(_first_line(e)) from e
-
-    def finish(self, work: dist.Work) -> None:
-        """Waits for an exchange.
+    def _on_thread(self, blocks: Callable[[], Result]) -> Result:
+        """Result of a call that comes back late or never where a member died; it runs on another thread.
 
         Raises:
-            BrokenGroupError: if it failed, or was given up.
+            BrokenGroupError: if it was given up.
         """
-        began = time.monotonic()
-        while True:
+        ended: Future[Result] = Future()
+
+        def run() -> None:
             try:
-                work.wait(timedelta(seconds=_LOOK_SECONDS))
-                return
-            except RuntimeError as e:
-                if work.is_completed():
-                    raise BrokenGroupError(_first_line(e)) from e
-                if self._given_up(time.monotonic() - began):
-                    self._stuck = True
-                    raise BrokenGroupError("a member does not answer and a newer generation is known") from e
+                ended.set_result(blocks())
+            except Exception as e:
+                ended.set_exception(e)
+
+        threading.Thread(target=run, name="kastor-group", daemon=True).start()
+        began = time.monotonic()
+        while not wait([ended], _LOOK_SECONDS).done:
+            if self._given_up(time.monotonic() - began):
+                raise BrokenGroupError(_NO_ANSWER)
+        return ended.result()
+
+    def start(self, operation: Callable[[Backend], dist.Work], kept: object) -> Pending:
+        """Starts an exchange; ``kept`` stays alive until it has ended.
+
+        Raises:
+            BrokenGroupError: if it failed, or the group is closed.
+        """
+        if self._backend is None:
+            raise self.closed()
+        try:
+            work = _Work(self, operation(self._backend), kept)
+            self._works.add(work)
+            return work
+        except RuntimeError as e:
+            failure = _first_line(e)
+        # Without the error of c10d, which has the backend and so keeps its connections open.
+        raise BrokenGroupError(failure)
+
+    def gives_up(self, seconds: float) -> bool:
+        """Whether to give up an exchange that has taken so many seconds; if so, the group is stuck."""
+        self._stuck = self._stuck or self._given_up(seconds)
+        return self._stuck
+
+    def ended(self, work: _Work) -> None:
+        """Notes that an exchange has ended."""
+        self._works.discard(work)
 
     def sum_async(self, flat: torch.Tensor) -> Pending | None:
         """Starts to sum gradients over the members in place; None in a group of one."""
         if self.size == 1:
             return None
         if self._sums is None:
-            raise self._closed()
+            raise self.closed()
         return self._sums.start(flat)
 
-    def _closed(self) -> BrokenGroupError:
+    def closed(self) -> BrokenGroupError:
+        """Error of a group that is closed."""
         return BrokenGroupError(f"generation {self.generation} is closed")
 
     def sum(self, flat: torch.Tensor) -> Pending:
@@ -320,21 +357,43 @@ class Group:
             table = torch.tensor(rows, dtype=torch.float64)
             return Rows(kind, len(values), table, self.sum(table) if self.size > 1 else None)
         if self._sums is None:
-            raise self._closed()
+            raise self.closed()
         # Any type of gradients holds bytes exactly.
         table = along[-self.size * _ROW_BYTES :].view(self.size, _ROW_BYTES).zero_()
         table[self.rank] = torch.tensor(own, dtype=torch.float64).view(torch.uint8)
         return Rows(kind, len(values), table, self.sum_async(along))
 
     def send(self, tensors: Iterator[torch.Tensor], to: int) -> None:
-        """Sends tensors in host memory to a member, which must know their types and shapes."""
+        """Sends tensors in host memory to a member, which must know their types and shapes.
+
+        Raises:
+            BrokenGroupError: if it failed, or was given up.
+        """
         for tensor in tensors:
-            self.start(lambda backend, t=tensor: backend.send([t], to, 0), tensor).wait()  # type: ignore[misc]
+            self._transfer(lambda backend, t=tensor: backend.send([t], to, 0))  # type: ignore[misc]
 
     def receive(self, tensor: torch.Tensor, source: int) -> torch.Tensor:
-        """Receives into a tensor in host memory and returns it."""
-        self.start(lambda backend: backend.recv([tensor], source, 0), tensor).wait()
+        """Receives into a tensor in host memory and returns it.
+
+        Raises:
+            BrokenGroupError: if it failed, or was given up.
+        """
+        self._transfer(lambda backend: backend.recv([tensor], source, 0))
         return tensor
+
+    def _transfer(self, operation: Callable[[Backend], dist.Work]) -> None:
+        if self._backend is None:
+            raise self.closed()
+        try:
+            # In one wait: gloo closes all connections where a turn ends before a tensor has come.
+            self._on_thread(lambda: operation(self._backend).wait())
+            return
+        except BrokenGroupError:
+            self._stuck = True
+            raise
+        except RuntimeError as e:
+            failure = _first_line(e)
+        raise BrokenGroupError(failure)
 
     def given_up(self, seconds: float) -> bool:
         """Whether to give up an exchange that has taken so many seconds."""
@@ -352,6 +411,9 @@ class Group:
         if self._client is not None:
             self._client.close()
         backend, self._backend, self._sums, self._client = self._backend, None, None, None
+        for work in self._works:
+            work.close()
+        self._works.clear()
         if self._stuck and backend is not None:
             # Its end would wait for the exchange that hangs.
             _ABANDONED.append(backend)

@@ -44,24 +44,38 @@ final class RunIT {
   }
 
   @Test
-  void showsOfAnotherReplicaWhatItSaysOnceTheFirstHasEnded() {
-    KastorShell.Result run =
-        UP.shell()
-            .run(
-                "run",
-                "--name",
-                "two",
-                "--replicas",
-                "2",
-                "--",
-                "sh",
-                "-c",
-                "seq -f \"$RANK says %g\" 100; sleep $((RANK * 6 + 1)); echo $RANK ends");
-    assertThat(run.code()).as(run.text()).isZero();
-    assertThat(run.text())
-        .contains("0 says 1\n", "0 ends\n", "output of two-1, from its last 20 lines on:")
-        .contains("1 says 100\n", "1 ends\n")
-        .doesNotContain("1 says 80\n");
+  void showsOfAnotherReplicaWhatItSaysOnceTheFirstHasEnded() throws Exception {
+    // Rank 0 ends once rank 1 has said its lines, and rank 1 once it is the one that is followed.
+    Path followed = folder.resolve("followed");
+    String script =
+        """
+        seq -f "$RANK says %%g" 100
+        touch %1$s/said-$RANK
+        [ $RANK = 0 ] && awaited=said-1 || awaited=followed
+        until [ -e %1$s/$awaited ]; do sleep 0.1; done
+        echo $RANK ends
+        """
+            .formatted(folder);
+    try (KastorProcess run = new KastorProcess(UP.home())) {
+      run.start(
+          folder.resolve("two"),
+          "run",
+          "--name",
+          "two",
+          "--replicas",
+          "2",
+          "--",
+          "sh",
+          "-c",
+          script);
+      run.await("the second replica is followed", () -> run.said().contains("1 says 100\n"));
+      Files.createFile(followed);
+      assertThat(run.waitFor(PATIENCE)).as(run.said()).isZero();
+      assertThat(run.said())
+          .contains("0 says 1\n", "0 ends\n", "output of two-1, from its last 20 lines on:")
+          .contains("1 ends\n")
+          .doesNotContain("1 says 80\n");
+    }
   }
 
   @Test

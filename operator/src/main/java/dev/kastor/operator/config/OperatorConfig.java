@@ -80,7 +80,7 @@ public interface OperatorConfig {
     @WithDefault("60s")
     Duration timeout();
 
-    /** The same while a replica says that it evaluates, saves, loads or compiles. */
+    /** The same while a replica evaluates, saves, loads or compiles, and after the last step. */
     @WithDefault("30m")
     Duration busyTimeout();
 

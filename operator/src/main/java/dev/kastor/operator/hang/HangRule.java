@@ -56,7 +56,8 @@ final class HangRule {
 
   /**
    * @param least shortest time without a step
-   * @param busy the same while a member evaluates, saves, loads or compiles
+   * @param busy the same while a member evaluates, saves, loads or compiles, and after the last
+   *     step
    * @param steps shortest time in usual steps
    */
   HangRule(Duration least, Duration busy, double steps) {
@@ -70,13 +71,15 @@ final class HangRule {
    *
    * @param newest newest generation; the time begins anew with each
    * @param members all of them, if all have answered lately; else none, and the time begins anew
-   * @param step most optimizer steps that anybody tells of
+   * @param step most optimizer steps that a member reports
+   * @param trained whether that is the last step: what follows, such as an evaluation, makes none
    * @param usualStepSeconds 0 if not known; asked for only after {@code least}
    */
   Optional<Hang> look(
       long newest,
       Collection<Seen> members,
       long step,
+      boolean trained,
       DoubleSupplier usualStepSeconds,
       Instant now) {
     hanging &= step <= best;
@@ -92,7 +95,7 @@ final class HangRule {
       busyUntil = now;
       return Optional.empty();
     }
-    if (members.stream().anyMatch(member -> member.doing() != Doing.TRAIN)) {
+    if (trained || members.stream().anyMatch(member -> member.doing() != Doing.TRAIN)) {
       busyUntil = now;
     }
     Duration silence = Duration.between(since, now);

@@ -132,9 +132,8 @@ public final class HangWatch {
             && Stream.concat(members.said().values().stream(), members.servers().values().stream())
                 .allMatch(replica -> speaks(replica, now));
     Optional<Reported> last = telemetry.last(job);
-    boolean done =
-        telemetry.completed(job).isPresent()
-            || last.filter(report -> report.progress().fraction() >= 1).isPresent();
+    boolean trained = last.filter(report -> report.progress().fraction() >= 1).isPresent();
+    boolean done = telemetry.completed(job).isPresent();
     // What nobody could tell us in an outage, or while we stood still, is not a hang.
     boolean outage = now.isBefore(api.lastTrouble().plus(LATELY)) || justWoke(now);
     long step =
@@ -146,6 +145,7 @@ public final class HangWatch {
             members.generation(),
             allSpeak && !done && !outage ? seen : List.of(),
             step,
+            trained,
             () -> telemetry.usualStepSeconds(job),
             now);
     if (hang.isPresent()) {

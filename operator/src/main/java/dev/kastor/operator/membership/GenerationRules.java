@@ -115,6 +115,10 @@ public final class GenerationRules {
     } else {
       ready.stream().map(PodView::name).filter(pod -> !silent.contains(pod)).forEach(staying::add);
     }
+    if (!silent.isEmpty() && !at.elasticity().allows(staying.size())) {
+      // Who noticed nothing of the break may wait for those who did: a newer generation ends that.
+      alive.stream().filter(wanted::contains).forEach(staying::add);
+    }
     List<PodView> pods = staying.stream().map(this::pod).flatMap(Optional::stream).toList();
     if (pods.isEmpty() || !at.elasticity().allows(pods.size())) {
       return Optional.empty();

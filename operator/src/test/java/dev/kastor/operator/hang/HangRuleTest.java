@@ -26,7 +26,7 @@ final class HangRuleTest {
 
   private Optional<Hang> after(int seconds, List<Seen> members, long step) {
     now = now.plusSeconds(seconds);
-    return rule.look(generation, members, step, () -> usual, now);
+    return rule.look(generation, members, step, false, () -> usual, now);
   }
 
   @Test
@@ -51,6 +51,15 @@ final class HangRuleTest {
   }
 
   @Test
+  void afterTheLastStepThereIsTimeForAnEvaluationAndNoMore() {
+    rule.look(generation, stuck, 7, true, () -> usual, now);
+    Instant late = now.plus(Duration.ofMinutes(30));
+    assertThat(rule.look(generation, stuck, 7, true, () -> usual, late.minusSeconds(1))).isEmpty();
+    assertThat(rule.look(generation, stuck, 7, true, () -> usual, late).orElseThrow().suspects())
+        .containsExactly("a-1");
+  }
+
+  @Test
   void aWorkerThatAllServersWaitForGoesFirst() {
     List<Seen> seen =
         List.of(
@@ -70,8 +79,8 @@ final class HangRuleTest {
     var other = new HangRule(Duration.ofSeconds(60), Duration.ofMinutes(30), 5);
     List<Seen> same =
         List.of(new Seen("a-0", 7, true, Doing.TRAIN), new Seen("a-1", 7, true, Doing.TRAIN));
-    other.look(1, same, 7, () -> 0, now);
-    assertThat(other.look(1, same, 7, () -> 0, now.plusSeconds(60)).orElseThrow().suspects())
+    other.look(1, same, 7, false, () -> 0, now);
+    assertThat(other.look(1, same, 7, false, () -> 0, now.plusSeconds(60)).orElseThrow().suspects())
         .containsExactly("a-1");
   }
 

@@ -103,6 +103,19 @@ class GenerationRulesTest {
   }
 
   @Test
+  void aBrokenRingIsConnectedAgainWithTheSilentWhereTheOthersAreTooFew() {
+    job.elasticity(new Elasticity.Elastic(2, 4, new AllowedReplicas.Any()));
+    job.running("a", "b");
+    job.broken("a");
+    assertThat(job.next()).isEmpty();
+    job.wait(10);
+    Membership next = job.publish();
+    assertThat(next.members()).extracting(Member::pod).containsExactly("a", "b");
+    assertThat(next.generation()).isEqualTo(2);
+    assertThat(job.next()).as("once is enough").isEmpty();
+  }
+
+  @Test
   void aBrokenRingThatAllReportIsConnectedAgain() {
     job.running("a", "b");
     job.broken("a").broken("b");
