@@ -167,6 +167,11 @@ final class FaultRun {
         hit.retainAll(jobsOn(wound.node(), replicas));
         boolean leads = operators.stream().anyMatch(node -> !node.equals(wound.node()));
         for (String name : hit) {
+          if (!allTrained(name, replicas, begun)) {
+            Progress.say(
+                "%s had a replica that did not train yet: it may go on as it is".formatted(name));
+            continue;
+          }
           trainsWithout(wound.node(), name, begun, leads ? NODE_LOSS : ALL_LOST);
         }
       }
@@ -181,6 +186,16 @@ final class FaultRun {
       }
       default -> {}
     }
+  }
+
+  /** Whether all replicas of a job trained at a time: one that did not is missed by none. */
+  private boolean allTrained(String name, List<Pod> replicas, Instant then) throws IOException {
+    long count = replicas.stream().filter(pod -> job(pod).equals(name)).count();
+    return Change.of(team, name).stream()
+        .filter(change -> !change.at().isAfter(then))
+        .reduce((earlier, later) -> later)
+        .filter(change -> change.after() == count)
+        .isPresent();
   }
 
   private void trainsWithout(String node, String name, Instant begun, String what)

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,8 +67,13 @@ public final class NodeWatch {
     }
     looked = now;
     List<Pod> pods = cache.ourPods();
+    Set<String> before =
+        lost.stream()
+            .filter(node -> cache.node(node).isPresent())
+            .collect(Collectors.toUnmodifiableSet());
     Silence silence =
         Silence.of(
+            before,
             signs.byNode(pods),
             name -> cache.node(name).filter(SlotCount::ready).isPresent(),
             leases.look(config.leaseAge(), now),

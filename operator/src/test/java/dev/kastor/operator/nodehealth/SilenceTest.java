@@ -19,9 +19,11 @@ final class SilenceTest {
   private final Map<String, Instant> leases = new HashMap<>();
   private final Set<String> unready = new HashSet<>();
   private final Set<String> asked = new HashSet<>();
+  private final Set<String> before = new HashSet<>();
 
   private Silence look() {
     return Silence.of(
+        before,
         heard,
         node -> !unready.contains(node),
         node -> {
@@ -64,6 +66,17 @@ final class SilenceTest {
   @Test
   void withoutALeaseTheConditionDecides() {
     heard.put("n1", ago(60));
+    assertThat(look().lost()).isEmpty();
+    unready.add("n1");
+    assertThat(look().lost()).containsExactly("n1");
+  }
+
+  @Test
+  void aLostNodeWhoseReplicasWereMadeElsewhereStaysLostUntilItsKubeletSpeaks() {
+    before.add("n1");
+    leases.put("n1", ago(12));
+    assertThat(look().lost()).containsExactly("n1");
+    leases.put("n1", ago(1));
     assertThat(look().lost()).isEmpty();
     unready.add("n1");
     assertThat(look().lost()).containsExactly("n1");
