@@ -158,7 +158,7 @@ class _Work:
 
     def wait(self) -> None:
         if self._closed:
-            raise self._group.closed()
+            raise self._group.closed_error()
         if self._work is None:
             return
         failure = None
@@ -172,7 +172,7 @@ class _Work:
             except RuntimeError as e:
                 if completed:
                     failure = _first_line(e)
-                elif self._group.gives_up(time.monotonic() - began):
+                elif not self._work.is_completed() and self._group.gives_up(time.monotonic() - began):
                     failure = _NO_ANSWER
         self._work = None
         self._group.ended(self)
@@ -291,7 +291,7 @@ class Group:
             BrokenGroupError: if it failed, or the group is closed.
         """
         if self._backend is None:
-            raise self.closed()
+            raise self.closed_error()
         try:
             work = _Work(self, operation(self._backend), kept)
             self._works.add(work)
@@ -315,10 +315,10 @@ class Group:
         if self.size == 1:
             return None
         if self._sums is None:
-            raise self.closed()
+            raise self.closed_error()
         return self._sums.start(flat)
 
-    def closed(self) -> BrokenGroupError:
+    def closed_error(self) -> BrokenGroupError:
         """Error of a group that is closed."""
         return BrokenGroupError(f"generation {self.generation} is closed")
 
@@ -357,7 +357,7 @@ class Group:
             table = torch.tensor(rows, dtype=torch.float64)
             return Rows(kind, len(values), table, self.sum(table) if self.size > 1 else None)
         if self._sums is None:
-            raise self.closed()
+            raise self.closed_error()
         # Any type of gradients holds bytes exactly.
         table = along[-self.size * _ROW_BYTES :].view(self.size, _ROW_BYTES).zero_()
         table[self.rank] = torch.tensor(own, dtype=torch.float64).view(torch.uint8)
@@ -383,7 +383,7 @@ class Group:
 
     def _transfer(self, operation: Callable[[Backend], dist.Work]) -> None:
         if self._backend is None:
-            raise self.closed()
+            raise self.closed_error()
         try:
             # In one wait: gloo closes all connections where a turn ends before a tensor has come.
             self._on_thread(lambda: operation(self._backend).wait())
