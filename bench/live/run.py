@@ -132,7 +132,8 @@ def figures(jobs: list[dict[str, Any]], trace: list[dict[str, Any]]) -> dict[str
         "neverTrained": sum(change["trained"] is None for change in changes),
         "restarts": sum(job["restarts"] for job in jobs),
         "lost": sum(job["lostOrRepeatedExamples"] or 0 for job in jobs),
-        "endError": _end_error(trace, lambda row: {name: left for name, (*_, left) in row["jobs"].items()}),
+        "endError": _end_error(trace, _lefts),
+        "lastEndError": _end_error([row for row in trace if len(row["jobs"]) == len(jobs)], _lefts),
         "foreseenError": _end_error(trace, lambda row: row.get("ends", {})),
     }
 
@@ -165,6 +166,11 @@ def _changes(name: str, trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if current is not None and current["trained"] is None and phase == "Running" and training == replicas:
             current["trained"] = row["t"]
     return found
+
+
+def _lefts(row: dict[str, Any]) -> dict[str, float | None]:
+    """Seconds that jobs have left by their ETAs at a row."""
+    return {name: left for name, (*_, left) in row["jobs"].items()}
 
 
 def _left(job: dict[str, Any]) -> float | None:

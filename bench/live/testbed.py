@@ -29,6 +29,7 @@ COLUMNS = (
     ("restarts", "restarts", "{:.1f}"),
     ("lost", "lost", "{:.0f}"),
     ("ETA error", "endError", "{:.0%}"),
+    ("ETA error, none to come", "lastEndError", "{:.0%}"),
     ("whatif error", "foreseenError", "{:.0%}"),
     ("late", "late", "{:.2f}"),
 )

@@ -71,6 +71,10 @@ public interface OperatorConfig {
     Optional<Path> key();
   }
 
+  /** Shortest time between two forecasts of when jobs end; 0 for none. */
+  @WithDefault("10s")
+  Duration forecastInterval();
+
   /** When a job that trains without getting on is helped. */
   Hang hang();
 

@@ -1,5 +1,6 @@
 package dev.kastor.operator.reconcile;
 
+import dev.kastor.operator.forecast.Forecaster;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.nodehealth.NodeWatch;
 import dev.kastor.operator.pods.Authority;
@@ -30,6 +31,7 @@ public final class Housekeeping {
   private final StoredSummaries stored;
   private final JobGauges gauges;
   private final GoneJobs gone;
+  private final Forecaster forecaster;
   private final Awake awake;
   private final InstantSource clock;
   private final ScheduledExecutorService timer =
@@ -43,6 +45,7 @@ public final class Housekeeping {
       StoredSummaries stored,
       JobGauges gauges,
       GoneJobs gone,
+      Forecaster forecaster,
       Awake awake,
       InstantSource clock) {
     this.authority = authority;
@@ -51,6 +54,7 @@ public final class Housekeeping {
     this.stored = stored;
     this.gauges = gauges;
     this.gone = gone;
+    this.forecaster = forecaster;
     this.awake = awake;
     this.clock = clock;
   }
@@ -76,6 +80,7 @@ public final class Housekeeping {
     attempt("summaries", stored::writeIfDue);
     attempt("gauges", gauges::pass);
     attempt("jobs that are gone", gone::pass);
+    attempt("forecasts", forecaster::lookIfDue);
     if (!timer.isShutdown()) {
       passAfter(pauseAfter(Duration.between(begun, clock.instant())));
     }

@@ -18,6 +18,7 @@ import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.scheduler.speed.JobSteps;
 import dev.kastor.scheduler.speed.NodeSpeeds;
@@ -75,6 +76,8 @@ final class JobTelemetry {
   private @Nullable Measured measured;
   private Optional<GoodputModel> lastModel = Optional.empty();
   private Instant measuredAt = Instant.EPOCH;
+  private @Nullable Instant foreseenEnd;
+  private Instant foreseenUntil = Instant.EPOCH;
 
   /**
    * Telemetry of a job.
@@ -439,7 +442,7 @@ final class JobTelemetry {
    * When the work will be done at the goodput that the model expects where the job trains; at the
    * measured one where there is no such model. Null if that cannot be said.
    */
-  private @Nullable Instant eta(Progress progress, Reported newest, Instant now) {
+  private @Nullable Instant endAsItTrains(Progress progress, Reported newest, Instant now) {
     double goodput =
         bounds
             .generation(newest.generation())
@@ -458,6 +461,27 @@ final class JobTelemetry {
     double left = Math.max(0, progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps());
     double seconds = left * spec.batchLimits().initialGlobalBatch() / goodput;
     return seconds > LONGEST_ETA.toSeconds() ? null : now.plusMillis(Math.round(seconds * MILLI));
+  }
+
+  /**
+   * When the job is expected to end: by a forecast, which knows that its size will change, else as
+   * it trains now. Null where its work is not known.
+   */
+  private @Nullable Instant eta(Progress progress, Reported newest, Instant now) {
+    Instant asItTrains = endAsItTrains(progress, newest, now);
+    Instant end = now.isBefore(foreseenUntil) ? foreseenEnd : null;
+    return asItTrains != null && end != null && end.isAfter(now) ? end : asItTrains;
+  }
+
+  /** A forecast of its end, null where there is none, that is old at a time. */
+  synchronized void foreseen(@Nullable Instant end, Instant until) {
+    foreseenEnd = end;
+    foreseenUntil = until;
+  }
+
+  /** Namespace and name of the job. */
+  JobId id() {
+    return spec.id();
   }
 
   /** The summary as of now; empty before the first report. */

@@ -27,6 +27,7 @@ import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
+import dev.kastor.scheduler.model.JobId;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
@@ -314,6 +315,16 @@ public final class TelemetryStore {
 
   private Duration spacing(Instant now) {
     return budget.spacing(jobs.size(), interval, now);
+  }
+
+  /**
+   * Takes a forecast in.
+   *
+   * @param ends when jobs end; of the others it says nothing
+   * @param until when it is old
+   */
+  public void foreseen(Map<JobId, Instant> ends, Instant until) {
+    jobs.values().forEach(job -> job.foreseen(ends.get(job.id()), until));
   }
 
   /** Writes the summary now. */

@@ -1,5 +1,6 @@
 package dev.kastor.operator.web;
 
+import dev.kastor.operator.forecast.FutureReplays;
 import dev.kastor.plugin.Registry;
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.model.Node;

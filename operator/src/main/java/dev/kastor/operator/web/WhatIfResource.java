@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.api.ApiException;
+import dev.kastor.operator.forecast.FutureReplays;
 import dev.kastor.operator.scheduling.LiveSnapshot;
 import dev.kastor.operator.web.OverviewResource.Problem;
 import dev.kastor.plugin.Registry;

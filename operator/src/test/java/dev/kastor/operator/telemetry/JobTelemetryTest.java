@@ -65,6 +65,27 @@ class JobTelemetryTest {
   }
 
   @Test
+  void aForecastSaysWhenTheWorkIsDoneUntilItIsOld() {
+    telemetry.accept(report("a", 1, 100, 100, List.of(), null), START);
+    telemetry.accept(report("a", 2, 200, 150, List.of(), null), START.plusSeconds(10));
+    telemetry.foreseen(START.plusSeconds(70), START.plusSeconds(30));
+    assertThat(summary(10).eta()).isEqualTo("2026-01-01T00:01:10Z");
+    assertThat(summary(30).eta()).as("as it trains").isEqualTo("2026-01-01T00:01:55Z");
+    telemetry.foreseen(START.plusSeconds(10), START.plusSeconds(30));
+    assertThat(summary(10).eta()).as("it should have ended").isEqualTo("2026-01-01T00:01:35Z");
+    telemetry.foreseen(null, START.plusSeconds(30));
+    assertThat(summary(10).eta()).isEqualTo("2026-01-01T00:01:35Z");
+  }
+
+  @Test
+  void aForecastOfAJobWhoseWorkIsNotKnownIsAGuess() {
+    Progress endless = new Progress(100, 100, 0, 6400, 0);
+    telemetry.accept(report("a", 1, endless, List.of(), null), START);
+    telemetry.foreseen(START.plusSeconds(3600), START.plusSeconds(30));
+    assertThat(summary(10).eta()).isNull();
+  }
+
+  @Test
   void aRepeatedReportChangesNothing() {
     assertThat(telemetry.accept(report("a", 1, 100, 100, List.of(), null), START)).isTrue();
     assertThat(telemetry.accept(report("a", 1, 500, 500, List.of(), null), START)).isFalse();
@@ -147,6 +168,16 @@ class JobTelemetryTest {
       double progress,
       List<Switch> switches,
       @Nullable Outcome outcome) {
+    Progress made = new Progress(step, progress, 1000, step * 64, 0);
+    return report(pod, sequence, made, switches, outcome);
+  }
+
+  private static TelemetryReport report(
+      String pod,
+      long sequence,
+      Progress progress,
+      List<Switch> switches,
+      @Nullable Outcome outcome) {
     return new TelemetryReport(
         "team",
         "bert",
@@ -157,7 +188,7 @@ class JobTelemetryTest {
         new BatchPlan(32, 0),
         List.of(new StepProfile(1, 2, 32, 10, 0.1, 0.01)),
         new GradientStats(1, 8, 32),
-        new Progress(step, progress, 1000, step * 64, 0),
+        progress,
         1.0,
         0.1,
         null,

@@ -60,12 +60,12 @@ public record WhatIf(LiveCluster cluster, List<Supposition> suppositions, Future
       changed = supposition.in(changed);
     }
     PolicyFactory policy = policies.apply(cluster.policy(), cluster.seed());
+    Future now = Future.of(cluster, policy, unknown, overdue);
+    if (suppositions.isEmpty()) {
+      return new WhatIf(cluster, suppositions, now, now);
+    }
     PolicyFactory other = policies.apply(changed.policy(), changed.seed());
-    return new WhatIf(
-        cluster,
-        suppositions,
-        Future.of(cluster, policy, unknown, overdue),
-        Future.of(changed, other, unknown, overdue));
+    return new WhatIf(cluster, suppositions, now, Future.of(changed, other, unknown, overdue));
   }
 
   /** The answer as a document. */

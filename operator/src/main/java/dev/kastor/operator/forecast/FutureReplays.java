@@ -1,4 +1,4 @@
-package dev.kastor.operator.web;
+package dev.kastor.operator.forecast;
 
 import dev.kastor.plugin.Registry;
 import dev.kastor.scheduler.live.LiveCluster;
@@ -15,18 +15,26 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
  * Replays of the future beside the scheduler, one at a time. A replay rests as long as it works, so
- * that it takes half a core at most, and is given up after {@link #PATIENCE}. Thread-safe.
+ * that it takes half a core at most, and is given up after {@link #PATIENCE}; a forecast sooner,
+ * and as soon as there is a question. Thread-safe.
  */
 @Singleton
-final class FutureReplays {
+public final class FutureReplays {
   /** Half a minute of replay is enough for as many, and the heap for what they need. */
-  static final int MOST_JOBS = 300;
+  public static final int MOST_JOBS = 300;
 
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  public static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** A forecast that takes longer would be old when it comes. */
+  static final Duration FORECAST_PATIENCE = Duration.ofSeconds(5);
+
+  /** How long a question waits for a forecast to give way. */
+  private static final Duration TURN = Duration.ofSeconds(1);
 
   /** As {@code kastor whatif} takes it where nobody says otherwise. */
   private static final Duration UNKNOWN = Duration.ofHours(1);
@@ -53,29 +61,56 @@ final class FutureReplays {
   }
 
   /** Whether there is what replays. */
-  boolean possible() {
+  public boolean possible() {
     return replayer.isPresent();
   }
 
   /**
    * Replays a cluster without and with changes.
    *
-   * @return empty while another replay runs
+   * @return empty while another question is answered
    * @throws IllegalArgumentException if a change names what there is not
    * @throws dev.kastor.scheduler.whatif.OverdueException if it takes too long
    */
-  Optional<Answer> answer(LiveCluster cluster, List<Supposition> suppositions) {
+  public Optional<Answer> answer(LiveCluster cluster, List<Supposition> suppositions) {
+    try {
+      if (!one.tryAcquire(TURN.toMillis(), TimeUnit.MILLISECONDS)) {
+        return Optional.empty();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(replay(cluster, suppositions, new Pauses(patience)));
+    } finally {
+      one.release();
+    }
+  }
+
+  /**
+   * Replays a cluster as it is.
+   *
+   * @return empty while a question is answered
+   * @throws dev.kastor.scheduler.whatif.OverdueException if it takes too long, or there is a
+   *     question
+   */
+  Optional<Answer> forecast(LiveCluster cluster) {
     if (!one.tryAcquire()) {
       return Optional.empty();
     }
     try {
+      Pauses pauses = new Pauses(FORECAST_PATIENCE);
       return Optional.of(
-          replayer
-              .orElseThrow()
-              .answer(cluster, suppositions, this::policy, UNKNOWN, new Pauses(patience)));
+          replay(cluster, List.of(), () -> one.hasQueuedThreads() || pauses.getAsBoolean()));
     } finally {
       one.release();
     }
+  }
+
+  private Answer replay(
+      LiveCluster cluster, List<Supposition> suppositions, BooleanSupplier overdue) {
+    return replayer.orElseThrow().answer(cluster, suppositions, this::policy, UNKNOWN, overdue);
   }
 
   private PolicyFactory policy(String name, long seed) {

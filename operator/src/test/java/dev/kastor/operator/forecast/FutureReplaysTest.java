@@ -1,4 +1,4 @@
-package dev.kastor.operator.web;
+package dev.kastor.operator.forecast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -66,6 +66,28 @@ class FutureReplaysTest {
   }
 
   @Test
+  void aForecastGivesWayToAQuestion() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    FutureReplays replays =
+        replays((_, suppositions, _, _, overdue) -> {
+          if (suppositions.isEmpty()) {
+            begun.countDown();
+            while (!overdue.getAsBoolean()) {
+              Thread.onSpinWait();
+            }
+            throw new OverdueException("given up");
+          }
+          return NOTHING;
+        });
+    try (ExecutorService other = Executors.newSingleThreadExecutor()) {
+      Future<Optional<Answer>> forecast = other.submit(() -> replays.forecast(EMPTY));
+      begun.await();
+      assertThat(replays.answer(EMPTY, List.of(new Supposition.Policy("fifo")))).contains(NOTHING);
+      assertThatThrownBy(forecast::get).hasCauseInstanceOf(OverdueException.class);
+    }
+  }
+
+  @Test
   void oneThatFailsLetsTheNextRun() {
     FutureReplays replays =
         replays((cluster, suppositions, policies, _, _) -> {
@@ -105,25 +127,5 @@ class FutureReplaysTest {
         .isEqualTo("No job runs or waits.");
     assertThat(new FutureReplays(Optional.empty(), Policies.BUILT_IN, Duration.ZERO).possible())
         .isFalse();
-  }
-
-  @Test
-  void questionsMustHaveAChangeThatCanBe() {
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> new WhatIfQuestion(null, null, null, null, null))
-        .withMessageContaining("at least one change");
-    assertThatIllegalArgumentException()
-        .isThrownBy(() ->
-            new WhatIfQuestion(null, new WhatIfQuestion.NodesChange(0, "t4"), null, null, null))
-        .withMessageContaining("nodes.count");
-    assertThatIllegalArgumentException()
-        .isThrownBy(() ->
-            new WhatIfQuestion(null, null, new WhatIfQuestion.QuotaChange("q", -1), null, null))
-        .withMessageContaining("gpus");
-    for (String wrong : new String[] {"", "bert", "/bert", "team/"}) {
-      assertThatIllegalArgumentException()
-          .isThrownBy(() -> WhatIfQuestion.job(wrong, "like"))
-          .withMessageContaining("like must be NAMESPACE/NAME");
-    }
   }
 }

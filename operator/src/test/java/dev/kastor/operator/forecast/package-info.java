@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.operator.forecast;
+
+import org.jspecify.annotations.NullMarked;
