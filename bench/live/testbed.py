@@ -71,7 +71,8 @@ def table(found: dict[str, list[dict[str, Any]]]) -> None:
     for under, runs in found.items():
         cells = [
             form.format(max(each[key] for each in runs) if key == "late" else _mean(runs, key))
-            if all(each[key] is not None for each in runs)
+            # A run of an earlier version lacks what it did not measure.
+            if all(each.get(key) is not None for each in runs)
             else ""
             for _, key, form in COLUMNS
         ]
