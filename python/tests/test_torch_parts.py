@@ -453,11 +453,13 @@ def test_a_closed_group_breaks_for_the_others_although_its_exchanges_are_kept(th
     def member(group: Group) -> bool:
         tensors = [torch.ones(3), torch.ones(3)]
         if group.rank == 1:
-            for tensor in tensors:
-                group.sum(tensor).wait()
-            with pytest.raises(BrokenGroupError):
-                group.rows(Kind.STEP, [1.0])
-            broke.set()
+            try:
+                for tensor in tensors:
+                    group.sum(tensor).wait()
+                with pytest.raises(BrokenGroupError):
+                    group.rows(Kind.STEP, [1.0])
+            finally:
+                broke.set()
             return not group.stuck
         kept = group.sum(tensors[0])
         fails: Callable[[Any], Any] = lambda backend: Failed(backend.allreduce([tensors[1]]))  # noqa: E731
@@ -466,6 +468,8 @@ def test_a_closed_group_breaks_for_the_others_although_its_exchanges_are_kept(th
             failing.wait()
         except BrokenGroupError as e:
             error = e  # With all frames through which it came.
+        with pytest.raises(BrokenGroupError, match="it failed"):
+            failing.wait()
         group.close()
         assert broke.wait(600)
         with pytest.raises(BrokenGroupError, match="is closed"):

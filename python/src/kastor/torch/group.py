@@ -147,41 +147,42 @@ class RendezvousStore(Store):
 class _Work:
     """Work of c10d until it has ended or its group is closed.
 
-    Whoever has a work keeps the connections of its group open, and an error that is kept has all that the functions
-    had through which it came. So nothing else names the work, no variable either.
+    A work that is kept keeps the connections of its group open, and an error that is kept keeps the variables of all
+    functions through which it came. So nothing else names the work, no variable either.
     """
 
     def __init__(self, group: Group, work: dist.Work, kept: object) -> None:
         self._group, self._kept = group, kept
         self._work: dist.Work | None = work
-        self._closed = False
+        self._failure: str | None = None
 
     def wait(self) -> None:
-        if self._closed:
-            raise self._group.closed_error()
-        if self._work is None:
-            return
-        failure = None
+        if self._work is not None:
+            self._failure = self._end()
+            self._work = None
+            self._group.ended(self)
+        if self._failure is not None:
+            raise BrokenGroupError(self._failure)
+
+    def _end(self) -> str | None:
+        """Waits for the end; why it failed."""
         began = time.monotonic()
-        while failure is None:
+        while self._work is not None:
             # Asked before the wait: an exchange that ends at the moment at which a turn does has not failed.
             completed = self._work.is_completed()
             try:
                 self._work.wait(timedelta(seconds=_LOOK_SECONDS))
-                break
+                return None
             except RuntimeError as e:
                 if completed:
-                    failure = _first_line(e)
-                elif not self._work.is_completed() and self._group.gives_up(time.monotonic() - began):
-                    failure = _NO_ANSWER
-        self._work = None
-        self._group.ended(self)
-        if failure is not None:
-            raise BrokenGroupError(failure)
+                    return _first_line(e)
+                if not self._work.is_completed() and self._group.gives_up(time.monotonic() - began):
+                    return _NO_ANSWER
+        return self._failure
 
     def close(self) -> None:
         """Lets go of the work."""
-        self._closed = self._work is not None
+        self._failure = str(self._group.closed_error())
         self._work = None
 
 
@@ -269,20 +270,24 @@ class Group:
         Raises:
             BrokenGroupError: if it was given up.
         """
-        ended: Future[Result] = Future()
 
-        def run() -> None:
+        def run(ended: Future[Result]) -> None:
             try:
                 ended.set_result(blocks())
             except Exception as e:
-                ended.set_exception(e)
+                # Its frames have the backend, and so its connections.
+                ended.set_exception(e.with_traceback(None))
 
-        threading.Thread(target=run, name="kastor-group", daemon=True).start()
+        ended: Future[Result] = Future()
+        threading.Thread(target=run, args=(ended,), name="kastor-group", daemon=True).start()
         began = time.monotonic()
         while not wait([ended], _LOOK_SECONDS).done:
             if self._given_up(time.monotonic() - began):
                 raise BrokenGroupError(_NO_ANSWER)
-        return ended.result()
+        try:
+            return ended.result()
+        finally:
+            del ended
 
     def start(self, operation: Callable[[Backend], dist.Work], kept: object) -> Pending:
         """Starts an exchange; ``kept`` stays alive until it has ended.

@@ -7,6 +7,7 @@ import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.whatif.Answer;
 import dev.kastor.scheduler.whatif.OverdueException;
+import jakarta.annotation.PreDestroy;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -15,6 +16,8 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -35,18 +38,26 @@ public final class Forecaster {
   /** From one replay to the next, in the time that it took. */
   private static final int REST = 10;
 
+  /** At least so long after a look from which no forecast came. */
+  private static final Duration AFTER_NONE = Duration.ofMinutes(1);
+
+  private static final Duration LONGEST = Duration.ofMinutes(10);
+
   private final FutureReplays replays;
   private final Supplier<LiveCluster> cluster;
   private final Consumer<Forecast> hearer;
   private final Duration interval;
   private final InstantSource clock;
+  private final ExecutorService worker =
+      Executors.newSingleThreadExecutor(Thread.ofPlatform().name("forecast").daemon().factory());
   private final AtomicBoolean running = new AtomicBoolean();
   private volatile Instant due = Instant.EPOCH;
 
   /**
-   * When jobs end.
+   * Ends of jobs.
    *
-   * @param ends of those that end in the replay, without those of which nobody knows their work
+   * @param ends of those that end in the replay; for a job whose work is not known, by a guess of
+   *     it
    * @param until when this is old
    */
   public record Forecast(Map<JobId, Instant> ends, Instant until) {
@@ -91,7 +102,7 @@ public final class Forecaster {
   /** Replays on a thread of its own if it is time to. */
   public void lookIfDue() {
     if (isDue() && running.compareAndSet(false, true)) {
-      Thread.ofVirtual().name("forecast").start(this::lookOnce);
+      worker.execute(this::lookOnce);
     }
   }
 
@@ -108,20 +119,31 @@ public final class Forecaster {
   /** Replays, and says when it is due again. */
   void look() {
     Instant begun = clock.instant();
-    due = begun.plus(FutureReplays.FORECAST_PATIENCE.multipliedBy(REST));
-    LiveCluster now = cluster.get();
-    if (now.jobs().size() > MOST_JOBS) {
-      return;
-    }
+    Duration least = AFTER_NONE;
+    Optional<Answer> answer = Optional.empty();
     try {
-      Optional<Answer> answer = replays.forecast(now);
-      Duration rest = Duration.between(begun, clock.instant()).multipliedBy(REST);
-      Duration pause = rest.compareTo(interval) > 0 ? rest : interval;
-      due = begun.plus(pause);
-      answer.ifPresent(foreseen -> hearer.accept(new Forecast(ends(foreseen), due.plus(pause))));
+      LiveCluster now = cluster.get();
+      if (now.jobs().size() <= MOST_JOBS) {
+        answer = replays.forecast(now);
+        least = interval;
+      }
     } catch (OverdueException e) {
       LOG.debug("no forecast: {}", e.getMessage());
+    } finally {
+      Duration rest = Duration.between(begun, clock.instant()).multipliedBy(REST);
+      Duration pause = rest.compareTo(least) > 0 ? rest : least;
+      // A clock that jumps says nothing of how long it took.
+      pause = pause.compareTo(LONGEST) > 0 ? LONGEST : pause;
+      due = begun.plus(pause);
+      Instant until = due.plus(pause);
+      answer.ifPresent(foreseen -> hearer.accept(new Forecast(ends(foreseen), until)));
     }
+  }
+
+  /** Makes no more. */
+  @PreDestroy
+  public void stop() {
+    worker.shutdownNow();
   }
 
   private static Map<JobId, Instant> ends(Answer answer) {

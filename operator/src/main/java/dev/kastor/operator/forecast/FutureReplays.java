@@ -34,7 +34,7 @@ public final class FutureReplays {
   static final Duration FORECAST_PATIENCE = Duration.ofSeconds(5);
 
   /** How long a question waits for a forecast to give way. */
-  private static final Duration TURN = Duration.ofSeconds(1);
+  private static final Duration TURN = Duration.ofSeconds(2);
 
   /** As {@code kastor whatif} takes it where nobody says otherwise. */
   private static final Duration UNKNOWN = Duration.ofHours(1);

@@ -27,7 +27,8 @@ import java.util.stream.Collectors;
  *       on alone as soon as they are ready; if they cannot, the members stop at a checkpoint.
  *   <li>Shrink: at once, so that slots are given back soon.
  *   <li>A member died: the survivors go on at once, as long as the job may have that size.
- *   <li>A ring broke and nobody died: after a while those who report it go on, without the silent.
+ *   <li>A ring broke and no member died: after a while those who report it go on, without the
+ *       silent, or where they are too few, with them.
  *   <li>All members were asked to end, as by a drain: they stop at a checkpoint while they can.
  *   <li>No slots: the members stop at a checkpoint.
  *   <li>A job with parameter servers begins once all of them listen. One that died or moved: all
@@ -116,7 +117,8 @@ public final class GenerationRules {
       ready.stream().map(PodView::name).filter(pod -> !silent.contains(pod)).forEach(staying::add);
     }
     if (!silent.isEmpty() && !at.elasticity().allows(staying.size())) {
-      // Who noticed nothing of the break may wait for those who did: a newer generation ends that.
+      // Members that noticed nothing of the break wait for the others: a newer generation ends
+      // that.
       alive.stream().filter(wanted::contains).forEach(staying::add);
     }
     List<PodView> pods = staying.stream().map(this::pod).flatMap(Optional::stream).toList();

@@ -55,6 +55,11 @@ public final class KubeletLeases {
     };
   }
 
+  /** Whether leases may be read, as far as is known. */
+  boolean readable() {
+    return !forbidden;
+  }
+
   private Optional<Instant> ask(String node) {
     try {
       Lease lease = client.leases().inNamespace(NAMESPACE).withName(node).get();

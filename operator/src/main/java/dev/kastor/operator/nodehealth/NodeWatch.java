@@ -11,9 +11,9 @@ import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +36,7 @@ public final class NodeWatch {
   private final OperatorConfig.Node config;
   private final InstantSource clock;
   private Instant looked = Instant.EPOCH;
-  private Set<String> lost = Set.of();
+  private Map<String, Instant> lost = Map.of();
 
   public NodeWatch(
       ClusterCache cache,
@@ -67,10 +67,8 @@ public final class NodeWatch {
     }
     looked = now;
     List<Pod> pods = cache.ourPods();
-    Set<String> before =
-        lost.stream()
-            .filter(node -> cache.node(node).isPresent())
-            .collect(Collectors.toUnmodifiableSet());
+    Map<String, Instant> before = new HashMap<>(leases.readable() ? lost : Map.of());
+    before.keySet().removeIf(node -> cache.node(node).isEmpty());
     Silence silence =
         Silence.of(
             before,
@@ -84,7 +82,7 @@ public final class NodeWatch {
     boolean changed =
         uses.heard(
             silence.answering(),
-            silence.lost(),
+            silence.lost().keySet(),
             name -> cache.node(name).filter(SlotCount::usable).isPresent());
     if (changed) {
       signals.round();
@@ -95,14 +93,14 @@ public final class NodeWatch {
   }
 
   private void announce(Silence silence) {
-    for (String node : silence.lost()) {
-      if (!lost.contains(node)) {
+    for (String node : silence.lost().keySet()) {
+      if (!lost.containsKey(node)) {
         LOG.warn("node {} is taken for dead: its replicas and its kubelet are silent", node);
         metrics.nodeLost();
       }
     }
-    for (String node : lost) {
-      if (!silence.lost().contains(node)) {
+    for (String node : lost.keySet()) {
+      if (!silence.lost().containsKey(node)) {
         LOG.info("node {} is no longer taken for dead", node);
       }
     }

@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -16,9 +16,10 @@ import java.util.function.Predicate;
  * their jobs went elsewhere: its kubelet alone says that it is back.
  *
  * @param answering nodes with a replica that spoke lately
- * @param lost nodes that neither replicas nor kubelet spoke for
+ * @param lost nodes that neither replicas nor kubelet spoke for, with the renewal of the kubelet's
+ *     lease that was known then; {@link Instant#MIN} where none was
  */
-record Silence(Set<String> answering, Set<String> lost) {
+record Silence(Set<String> answering, Map<String, Instant> lost) {
   /**
    * @param before nodes that were lost at the last look
    * @param heard when a replica of a node last spoke; nodes without running replicas are left out
@@ -29,7 +30,7 @@ record Silence(Set<String> answering, Set<String> lost) {
    * @param leaseAge how old a lease may be
    */
   static Silence of(
-      Set<String> before,
+      Map<String, Instant> before,
       Map<String, Instant> heard,
       Predicate<String> ready,
       Function<String, Optional<Instant>> renewed,
@@ -37,21 +38,31 @@ record Silence(Set<String> answering, Set<String> lost) {
       Duration leaseAge,
       Instant now) {
     Set<String> answering = new HashSet<>();
-    Set<String> lost = new TreeSet<>();
+    Map<String, Instant> lost = new TreeMap<>();
     heard.forEach((node, last) -> {
       if (now.isBefore(last.plus(silence))) {
         answering.add(node);
+      } else if (!before.containsKey(node)) {
+        if (!ready.test(node)) {
+          lost.put(node, Instant.MIN);
+        } else {
+          renewed
+              .apply(node)
+              .filter(at -> !now.isBefore(at.plus(leaseAge)))
+              .ifPresent(at -> lost.put(node, at));
+        }
       }
     });
-    Set<String> suspects = new TreeSet<>(heard.keySet());
-    suspects.addAll(before);
-    suspects.removeAll(answering);
-    for (String node : suspects) {
-      if (!ready.test(node)
-          || renewed.apply(node).filter(at -> !now.isBefore(at.plus(leaseAge))).isPresent()) {
-        lost.add(node);
+    before.forEach((node, lease) -> {
+      // By a change of the lease: the node's clock may be wrong.
+      boolean spoke =
+          answering.contains(node)
+              || (ready.test(node)
+                  && renewed.apply(node).filter(at -> !at.equals(lease)).isPresent());
+      if (!spoke) {
+        lost.put(node, lease);
       }
-    }
+    });
     return new Silence(answering, lost);
   }
 }

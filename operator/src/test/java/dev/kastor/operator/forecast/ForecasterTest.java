@@ -34,7 +34,6 @@ class ForecasterTest {
   private final List<Forecast> heard = new ArrayList<>();
   private Duration takes = Duration.ofMillis(100);
   private boolean overdue;
-  private int replays;
   private Instant now = START;
 
   private final Forecaster forecaster =
@@ -47,7 +46,6 @@ class ForecasterTest {
           () -> now);
 
   private Answer replay() {
-    replays++;
     now = now.plus(takes);
     if (overdue) {
       throw new OverdueException("given up");
@@ -97,10 +95,22 @@ class ForecasterTest {
     overdue = true;
     forecaster.look();
     assertThat(heard).isEmpty();
-    now = START.plusSeconds(49);
+    now = START.plusSeconds(59);
     assertThat(forecaster.isDue()).isFalse();
-    now = START.plusSeconds(50);
+    now = START.plusSeconds(60);
     assertThat(forecaster.isDue()).isTrue();
+  }
+
+  @Test
+  void aClockThatJumpsStopsNoForecasts() {
+    takes = Duration.ofHours(8);
+    forecaster.look();
+    now = START.plus(takes);
+    assertThat(forecaster.isDue()).isTrue();
+    assertThat(heard)
+        .singleElement()
+        .extracting(Forecast::until)
+        .isEqualTo(START.plusSeconds(1200));
   }
 
   @Test

@@ -19,7 +19,7 @@ final class SilenceTest {
   private final Map<String, Instant> leases = new HashMap<>();
   private final Set<String> unready = new HashSet<>();
   private final Set<String> asked = new HashSet<>();
-  private final Set<String> before = new HashSet<>();
+  private final Map<String, Instant> before = new HashMap<>();
 
   private Silence look() {
     return Silence.of(
@@ -43,7 +43,7 @@ final class SilenceTest {
   void aNodeWhoseReplicasAndKubeletAreSilentIsLost() {
     heard.put("n1", ago(12));
     leases.put("n1", ago(12));
-    assertThat(look().lost()).containsExactly("n1");
+    assertThat(look().lost()).containsOnlyKeys("n1");
   }
 
   @Test
@@ -68,18 +68,36 @@ final class SilenceTest {
     heard.put("n1", ago(60));
     assertThat(look().lost()).isEmpty();
     unready.add("n1");
-    assertThat(look().lost()).containsExactly("n1");
+    assertThat(look().lost()).containsOnlyKeys("n1");
   }
 
   @Test
   void aLostNodeWhoseReplicasWereMadeElsewhereStaysLostUntilItsKubeletSpeaks() {
-    before.add("n1");
+    before.put("n1", ago(12));
+    assertThat(look().lost()).as("its lease cannot be read").containsOnlyKeys("n1");
     leases.put("n1", ago(12));
-    assertThat(look().lost()).containsExactly("n1");
+    assertThat(look().lost()).containsExactly(Map.entry("n1", ago(12)));
     leases.put("n1", ago(1));
     assertThat(look().lost()).isEmpty();
     unready.add("n1");
-    assertThat(look().lost()).containsExactly("n1");
+    assertThat(look().lost()).containsOnlyKeys("n1");
+  }
+
+  @Test
+  void aLostNodeIsBackWhereItsKubeletSpeaksThoughItsClockIsWrong() {
+    before.put("n1", ago(600));
+    leases.put("n1", ago(590));
+    assertThat(look().lost()).isEmpty();
+  }
+
+  @Test
+  void aLostNodeIsBackWhereAReplicaSpeaks() {
+    before.put("n1", ago(12));
+    leases.put("n1", ago(12));
+    heard.put("n1", ago(1));
+    assertThat(look().lost()).isEmpty();
+    heard.put("n1", ago(13));
+    assertThat(look().lost()).containsOnlyKeys("n1");
   }
 
   @Test
