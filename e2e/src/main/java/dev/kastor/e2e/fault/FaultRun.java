@@ -188,7 +188,9 @@ final class FaultRun {
     }
   }
 
-  /** Whether all replicas of a job trained at a time: one that did not is missed by none. */
+  /**
+   * Returns whether all replicas of a job trained at a time: without one that did not, it goes on.
+   */
   private boolean allTrained(String name, List<Pod> replicas, Instant then) throws IOException {
     long count = replicas.stream().filter(pod -> job(pod).equals(name)).count();
     return Change.of(team, name).stream()

@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Forecaster of when jobs end, by a replay of the future from time to time, in which no other job
- * comes. A replay takes a tenth of the time at most, of which it works half. Used by one thread.
+ * comes. A replay takes a tenth of the time at most, of which it works half. One thread asks it
+ * whether it is due; replays run on another.
  */
 @Singleton
 public final class Forecaster {
@@ -35,12 +36,13 @@ public final class Forecaster {
   /** Jobs beyond which a replay takes too long for a forecast. */
   static final int MOST_JOBS = 100;
 
-  /** From one replay to the next, in the time that it took. */
+  /** Time from one replay to the next, in times that the replay took. */
   private static final int REST = 10;
 
-  /** At least so long after a look from which no forecast came. */
+  /** Least time after a look from which no forecast came. */
   private static final Duration AFTER_NONE = Duration.ofMinutes(1);
 
+  /** Most time from one replay to the next. */
   private static final Duration LONGEST = Duration.ofMinutes(10);
 
   private final FutureReplays replays;
@@ -94,7 +96,7 @@ public final class Forecaster {
     this.clock = clock;
   }
 
-  /** Whether it is time to replay. */
+  /** Returns whether it is time to replay. */
   boolean isDue() {
     return interval.isPositive() && replays.possible() && !clock.instant().isBefore(due);
   }

@@ -33,7 +33,7 @@ public final class FutureReplays {
   /** A forecast that takes longer would be old when it comes. */
   static final Duration FORECAST_PATIENCE = Duration.ofSeconds(5);
 
-  /** How long a question waits for a forecast to give way. */
+  /** Time that a question waits for a forecast to give way. */
   private static final Duration TURN = Duration.ofSeconds(2);
 
   /** As {@code kastor whatif} takes it where nobody says otherwise. */

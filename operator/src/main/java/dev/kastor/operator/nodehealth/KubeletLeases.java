@@ -55,7 +55,7 @@ public final class KubeletLeases {
     };
   }
 
-  /** Whether leases may be read, as far as is known. */
+  /** Returns whether leases may be read, as far as is known. */
   boolean readable() {
     return !forbidden;
   }

@@ -3,7 +3,6 @@ package dev.kastor.operator.forecast;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.operator.forecast.Forecaster.Forecast;
-import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.scheduler.whatif.Answer;
@@ -19,18 +18,6 @@ import org.junit.jupiter.api.Test;
 class ForecasterTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final Duration INTERVAL = Duration.ofSeconds(10);
-  private static final LiveCluster CLUSTER =
-      new LiveCluster(
-          START,
-          "fifo",
-          1,
-          Duration.ofSeconds(30),
-          Duration.ZERO,
-          List.of(),
-          Map.of(),
-          List.of(),
-          0);
-
   private final List<Forecast> heard = new ArrayList<>();
   private Duration takes = Duration.ofMillis(100);
   private boolean overdue;
@@ -40,7 +27,7 @@ class ForecasterTest {
       new Forecaster(
           new FutureReplays(
               Optional.of((_, _, _, _, _) -> replay()), Policies.BUILT_IN, Duration.ZERO),
-          () -> CLUSTER,
+          () -> FutureReplaysTest.EMPTY,
           heard::add,
           INTERVAL,
           () -> now);
@@ -119,7 +106,7 @@ class ForecasterTest {
         new Forecaster(
             new FutureReplays(
                 Optional.of((_, _, _, _, _) -> replay()), Policies.BUILT_IN, Duration.ZERO),
-            () -> CLUSTER,
+            () -> FutureReplaysTest.EMPTY,
             heard::add,
             Duration.ZERO,
             () -> now);

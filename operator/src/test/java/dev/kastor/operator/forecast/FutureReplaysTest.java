@@ -22,7 +22,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 class FutureReplaysTest {
-  private static final LiveCluster EMPTY =
+  static final LiveCluster EMPTY =
       new LiveCluster(
           Instant.EPOCH,
           "fifo",
