@@ -81,16 +81,17 @@ class LocalKastor:
         found: list[dict[str, Any]] = self._ask(self._page + "/api/v1/overview")["jobs"]
         return found
 
-    def ends(self) -> dict[str, str]:
-        """Returns when jobs end by a replay of the future, as ISO 8601 texts; without those it sees no end of."""
+    def foreseen(self) -> list[dict[str, Any]]:
+        """Returns jobs by a replay of the future: ``start`` and ``end`` are ISO 8601 texts, or None."""
         # A question has to suppose something: that the policy is what it is.
         try:
             answer = self._ask(self._page + "/api/v1/whatif", json.dumps({"policy": self._policy}).encode())
         except urllib.error.HTTPError as e:
             if e.code == _UNAVAILABLE:
-                return {}  # It took too long.
+                return []  # It took too long.
             raise
-        return {job["name"]: job["end"] for job in answer["jobs"] if job["end"]}
+        found: list[dict[str, Any]] = answer["jobs"]
+        return found
 
     def remove(self, name: str) -> None:
         """Removes a job."""

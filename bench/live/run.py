@@ -24,6 +24,7 @@ _UNKNOWN_SECONDS = 3500
 _LONGEST_SECONDS = 3600
 # A change that is taken back so soon after its first step has only cost.
 _UNDONE_SECONDS = 10
+_COSTLIEST = 10
 
 UNDER: Mapping[str, tuple[str, Shape]] = {
     **{f"static-{n}": ("fifo", Shape(n, n, adapts=False)) for n in (1, 2, 4)},
@@ -92,9 +93,12 @@ def _train(cluster: LocalKastor, plan: list[tuple[float, Job, dict[str, Any]]], 
         # A replay of the future knows of no arrivals, so it is asked for once all jobs are there.
         if not waiting and now >= ask:
             ask = now + _ASK_SECONDS
-            foreseen = {name: _time(end) - time.time() for name, end in cluster.ends().items()}
-            if max(foreseen.values(), default=0.0) < _UNKNOWN_SECONDS:
-                row["ends"] = foreseen
+            foreseen = cluster.foreseen()
+            row["starts"], row["ends"] = (
+                {j["name"]: _time(j[what]) - time.time() for j in foreseen if j[what]} for what in ("start", "end")
+            )
+            if max(row["ends"].values(), default=0.0) >= _UNKNOWN_SECONDS:
+                del row["starts"], row["ends"]
         trace.append(row)
         failed = [j["name"] for j in jobs if j["phase"] == "Failed"]
         if failed:
@@ -130,22 +134,29 @@ def figures(jobs: list[dict[str, Any]], trace: list[dict[str, Any]]) -> dict[str
         "changes": len(changes),
         "undone": sum(change["undone"] for change in changes),
         "neverTrained": sum(change["trained"] is None for change in changes),
+        "costliest": sorted(changes, key=lambda change: -change["idle"])[:_COSTLIEST],
         "restarts": sum(job["restarts"] for job in jobs),
         "lost": sum(job["lostOrRepeatedExamples"] or 0 for job in jobs),
-        "endError": _end_error(trace, _lefts),
-        "lastEndError": _end_error([row for row in trace if len(row["jobs"]) == len(jobs)], _lefts),
-        "foreseenError": _end_error(trace, lambda row: row.get("ends", {})),
+        "endError": _error(trace, {"Succeeded"}, _lefts),
+        "lastEndError": _error([row for row in trace if len(row["jobs"]) == len(jobs)], {"Succeeded"}, _lefts),
+        "foreseenError": _error(trace, {"Succeeded"}, lambda row: row.get("ends", {})),
+        "foreseenStartError": _error(trace, {"Starting", "Running", "Succeeded"}, lambda row: row.get("starts", {})),
     }
 
 
 def _changes(name: str, trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Growths of a job, starts among them: when it trained with them first, and whether they were undone soon after."""
+    """Growths of a job, starts among them: when it trained with them first, slot seconds that did not train until then,
+    and whether they were undone soon after.
+    """
     found: list[dict[str, Any]] = []
     current: dict[str, Any] | None = None
     before = 0
-    for row in trace:
+    for last, row in itertools.pairwise([*trace[:1], *trace]):
         phase, replicas, training, _ = row["jobs"].get(name, ["", 0, 0, None])
         over = phase == "Succeeded"
+        if current is not None and current["trained"] is None:
+            idle = replicas - (min(training or 0, replicas) if phase == "Running" else 0)
+            current["idle"] += idle * (row["t"] - last["t"])
         if replicas != before:
             if current is not None:
                 trained = current["trained"]
@@ -159,6 +170,7 @@ def _changes(name: str, trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "to": replicas,
                     "at": row["t"],
                     "trained": None,
+                    "idle": 0.0,
                     "undone": False,
                 }
                 found.append(current)
@@ -178,25 +190,26 @@ def _left(job: dict[str, Any]) -> float | None:
     return _time(job["eta"]) - time.time() if job["eta"] else None
 
 
-def _end_error(
-    trace: list[dict[str, Any]], lefts: Callable[[dict[str, Any]], Mapping[str, float | None]]
+def _error(
+    trace: list[dict[str, Any]], phases: set[str], lefts: Callable[[dict[str, Any]], Mapping[str, float | None]]
 ) -> float | None:
     """Median error of seconds that jobs were said to have left, as a share of what they had; None without any.
 
     Args:
         trace: rows of a run.
+        phases: the first row in one of these is when the time was over.
         lefts: what was said at a row, by the names of jobs.
     """
-    ends: dict[str, float] = {}
+    reached: dict[str, float] = {}
     for row in trace:
-        for name, (phase, *_) in row["jobs"].items():
-            if phase == "Succeeded":
-                ends.setdefault(name, row["t"])
+        for name, (now, *_) in row["jobs"].items():
+            if now in phases:
+                reached.setdefault(name, row["t"])
     errors = [
-        abs(left - (ends[name] - row["t"])) / (ends[name] - row["t"])
+        abs(left - (reached[name] - row["t"])) / (reached[name] - row["t"])
         for row in trace
         for name, left in lefts(row).items()
-        if left is not None and ends[name] > row["t"]
+        if left is not None and reached[name] > row["t"]
     ]
     return statistics.median(errors) if errors else None
 

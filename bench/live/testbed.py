@@ -30,7 +30,8 @@ COLUMNS = (
     ("lost", "lost", "{:.0f}"),
     ("ETA error", "endError", "{:.0%}"),
     ("ETA error, none to come", "lastEndError", "{:.0%}"),
-    ("whatif error", "foreseenError", "{:.0%}"),
+    ("whatif error, ends", "foreseenError", "{:.0%}"),
+    ("whatif error, starts", "foreseenStartError", "{:.0%}"),
     ("late", "late", "{:.2f}"),
 )
 
@@ -49,6 +50,8 @@ def main() -> None:
                         " alone with 1 (default: 2)")  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("testbed"), help="folder of all runs (default: testbed)")
     parser.add_argument("--no-replays", action="store_true", help="do not replay what the runs recorded")
+    parser.add_argument("--costliest", action="store_true", help="print the ten changes of each run after which slots"
+                        " did not train for longest")  # fmt: skip
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     found: dict[str, list[dict[str, Any]]] = {}
@@ -57,6 +60,8 @@ def main() -> None:
             made = run(options.out, order, under, options.slots, options.gap, options.work)
             found.setdefault(under, []).append(made)
     table(found)
+    if options.costliest:
+        costliest(found)
     if not options.no_replays:
         replayed(options.out, found)
     rows = {under: [{k: v for k, v in each.items() if k != "trace"} for each in runs] for under, runs in found.items()}
@@ -78,6 +83,19 @@ def table(found: dict[str, list[dict[str, Any]]]) -> None:
         ]
         ratio = f"{_mean(runs, 'mean') / min(static):.2f}" if static else ""
         print(f"| {under} | {len(runs)} | {' | '.join(cells)} | {ratio} |")
+
+
+def costliest(found: dict[str, list[dict[str, Any]]]) -> None:
+    """Prints for each run the changes whose slots did not train for longest."""
+    print("\n| order | under | at s | job | replicas | trained after s | slot s without training |")
+    print("|---|---|---:|---|---|---:|---:|")
+    for under, runs in found.items():
+        for run_ in runs:
+            for each in run_["costliest"]:
+                after = "never" if each["trained"] is None else f"{each['trained'] - each['at']:.0f}"
+                size = f"{each['from']} to {each['to']}"
+                cells = [f"{each['at']:.0f}", each["job"], size, after, f"{each['idle']:.0f}"]
+                print(f"| {run_['order']} | {under} | {' | '.join(cells)} |")
 
 
 def replayed(out: Path, found: dict[str, list[dict[str, Any]]]) -> None:

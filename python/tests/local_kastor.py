@@ -105,7 +105,9 @@ class LocalKastor:
             "KASTOR_HANG_TIMEOUT": f"{HANG_TIMEOUT_SECONDS}s",
         }
         # Commands answer soon although trainings keep all processors busy; others' work does not stop trainings.
-        command = ["nice", "-n", "5", str(ROOT / "kastor"), "up", "--slots", str(SLOTS), "--port", "0"]
+        # Jobs grow to all slots, however few cores there are.
+        slots = ["--slots", str(SLOTS), "--devices", str(SLOTS)]
+        command = ["nice", "-n", "5", str(ROOT / "kastor"), "up", *slots, "--port", "0"]
         self._up = Started(command, {**self.environment, **settings}, folder / "up.log")
         try:
             self._up.wait_until("kastor up says where it is", lambda: "kubeconfig" in self._up.said())

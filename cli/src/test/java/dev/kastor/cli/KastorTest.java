@@ -71,6 +71,8 @@ final class KastorTest {
     assertThat(Terminal.runPlain("lss").err()).contains("Unmatched argument").contains("kastor ls");
     assertThat(Terminal.runPlain("up", "--slots", "0").err())
         .contains("--slots must be 1 to 256 but is 0");
+    assertThat(Terminal.runPlain("up", "--devices", "0").err())
+        .contains("--devices must be 1 to 256 but is 0");
     assertThat(Terminal.runPlain("up", "--policy", "best").err())
         .contains("there is no policy 'best'. Use one of: " + String.join(", ", Policies.names()));
     assertThat(Terminal.runPlain("up", "--policy", "kastor:hodl=3").err())

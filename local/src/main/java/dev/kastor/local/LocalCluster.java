@@ -88,7 +88,7 @@ public final class LocalCluster implements AutoCloseable {
       Kubelet kubelet =
           Kubelet.start(
               api,
-              List.of(node(options.slots(), MachineGpus.found())),
+              List.of(node(options, MachineGpus.found())),
               state.pods(),
               state.logs(),
               agent,
@@ -122,10 +122,12 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   /** This machine. Slots are its GPUs, unless there are more of them: then nobody has its own. */
-  private static LocalNode node(int slots, List<String> gpus) {
+  private static LocalNode node(LocalOptions options, List<String> gpus) {
+    int slots = options.slots();
     return new LocalNode(
         LocalOptions.NODE,
         slots,
+        Math.min(slots, options.devices()),
         gpus.isEmpty() ? "cpu" : "gpu",
         slots > gpus.size() ? List.of() : gpus);
   }

@@ -105,7 +105,7 @@ final class FaultIT {
                 Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
             state,
             new LocalOptions(
-                2, "pollux", state.plugins(), 0, Duration.ofSeconds(2), PodVariables.NONE, 0));
+                2, 2, "pollux", state.plugins(), 0, Duration.ofSeconds(2), PodVariables.NONE, 0));
     cluster.awaitReady(System.out::println);
     return cluster;
   }

@@ -70,6 +70,7 @@ final class Demo {
     LocalOptions options =
         new LocalOptions(
             plan.slots(),
+            Sizing.devices(null, plan.slots(), plan.paces().isPresent()),
             policy,
             PluginJars.folder(),
             plan.port(),

@@ -24,6 +24,19 @@ public final class Sizing {
     return chosen;
   }
 
+  /**
+   * GPUs or cores that slots share: what is asked for, else one for each paced slot, else those of
+   * the machine.
+   */
+  public static int devices(@Nullable Integer devices, int slots, boolean paced) {
+    if (devices != null && (devices < 1 || devices > MAX_SLOTS)) {
+      throw new CliException(
+          ExitCode.USAGE, "--devices must be 1 to %d but is %d".formatted(MAX_SLOTS, devices));
+    }
+    int there = devices != null ? devices : paced ? slots : machine();
+    return Math.min(slots, there);
+  }
+
   /** Processes of a kind that wait which are asked for, else half as many as slots, at most 4. */
   public static int spares(@Nullable Integer spares, int slots) {
     int chosen = spares == null ? Math.min(slots / 2, DEFAULT_SPARES) : spares;

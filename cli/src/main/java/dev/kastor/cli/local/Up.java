@@ -24,7 +24,7 @@ final class Up {
     this.out = out;
   }
 
-  int run(int slots, String policy, int port, Optional<Paces> paces, int spares) {
+  int run(int slots, int devices, String policy, int port, Optional<Paces> paces, int spares) {
     return Foreground.run(() -> {
       Installation installation = Installation.current();
       boolean started = false;
@@ -35,6 +35,7 @@ final class Up {
                   state,
                   new LocalOptions(
                       slots,
+                      devices,
                       policy,
                       state.plugins(),
                       port,
@@ -42,15 +43,15 @@ final class Up {
                       paces.isPresent() ? paces.get() : PodVariables.NONE,
                       spares))) {
         started = true;
-        int gpus = MachineGpus.found().size();
-        int cores = Runtime.getRuntime().availableProcessors();
         if (paces.isPresent()) {
           say(
               "slots are paced: passes last as long as on the accelerator that the figures are of, and the rest is slept");
-        } else if (gpus > 0) {
-          warnIfShared(slots, gpus, "GPU");
-        } else {
-          warnIfShared(slots, cores, "core");
+        }
+        if (devices < slots) {
+          String device = MachineGpus.found().isEmpty() ? "core" : "GPU";
+          say(
+              "%d slots share %d %s%s: more jobs train at once, each more slowly. With --slots %d each replica has a %s of its own."
+                  .formatted(slots, devices, device, devices == 1 ? "" : "s", devices, device));
         }
         say("starting on %s (%d slots, policy %s)".formatted(state.root(), slots, policy));
         cluster.awaitReady(this::say);
@@ -73,14 +74,6 @@ final class Up {
         }
       }
     });
-  }
-
-  private void warnIfShared(int slots, int devices, String device) {
-    if (slots > devices) {
-      say(
-          "%d slots share %d %s%s: what one job gains by another replica, the others lose. With --slots %d each replica has a %s of its own."
-              .formatted(slots, devices, device, devices == 1 ? "" : "s", devices, device));
-    }
   }
 
   private void say(String line) {

@@ -33,6 +33,15 @@ public final class UpCommand implements Callable<Integer> {
   private @Nullable Integer slots;
 
   @Option(
+      names = "--devices",
+      paramLabel = "N",
+      description =
+          "GPUs or cores that the slots share where there are more slots: more jobs train at once"
+              + " then, and policy kastor lets a job grow only while a device has no work (default:"
+              + " those of this machine, or one for each paced slot).")
+  private @Nullable Integer devices;
+
+  @Option(
       names = "--paced",
       paramLabel = "FILE",
       arity = "0..1",
@@ -72,12 +81,14 @@ public final class UpCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    int slotCount = Sizing.slots(slots);
     return new Up(spec.commandLine().getOut())
         .run(
-            Sizing.slots(slots),
+            slotCount,
+            Sizing.devices(devices, slotCount, paced != null),
             Sizing.policy(policy),
             Sizing.port(port),
             paced == null ? Optional.empty() : Optional.of(PaceFile.read(paced)),
-            Sizing.spares(spares, Sizing.slots(slots)));
+            Sizing.spares(spares, slotCount));
   }
 }

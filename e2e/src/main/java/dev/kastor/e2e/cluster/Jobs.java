@@ -80,6 +80,11 @@ public record Jobs(KubernetesClient client, String namespace) {
         .toList();
   }
 
+  /** Pods of all jobs. */
+  public List<Pod> pods() {
+    return client.pods().inNamespace(namespace).withLabel("kastor.dev/job").list().getItems();
+  }
+
   public List<Pod> pods(String name) {
     return client.pods().inNamespace(namespace).withLabel("kastor.dev/job", name).list().getItems();
   }
@@ -97,8 +102,7 @@ public record Jobs(KubernetesClient client, String namespace) {
   public String describe() {
     StringBuilder text = new StringBuilder();
     // Not by label: a job whose name cannot be one must be told of as well.
-    List<Pod> all =
-        client.pods().inNamespace(namespace).withLabel("kastor.dev/job").list().getItems();
+    List<Pod> all = pods();
     for (TrainingJob job :
         client.resources(TrainingJob.class).inNamespace(namespace).list().getItems()) {
       String name = job.getMetadata().getName();

@@ -11,10 +11,11 @@ import java.util.List;
  *
  * @param name its name and host name
  * @param slots how many replicas it holds
+ * @param devices GPUs or cores that these share; as many as slots where each has its own
  * @param gpuType what a slot is
  * @param gpus names of GPUs, one for each slot at least; empty if slots are no GPUs
  */
-public record LocalNode(String name, int slots, String gpuType, List<String> gpus) {
+public record LocalNode(String name, int slots, int devices, String gpuType, List<String> gpus) {
   /** The resource that a replica asks one of. */
   public static final String SLOT = "kastor.dev/slot";
 
@@ -26,11 +27,11 @@ public record LocalNode(String name, int slots, String gpuType, List<String> gpu
 
   ObjectNode object() {
     ObjectNode node = Json.object();
-    Json.metadata(node)
-        .put("name", name)
-        .putObject("labels")
-        .put("kubernetes.io/hostname", name)
-        .put("kastor.dev/gpu-type", gpuType);
+    ObjectNode labels = Json.metadata(node).put("name", name).putObject("labels");
+    labels.put("kubernetes.io/hostname", name).put("kastor.dev/gpu-type", gpuType);
+    if (devices < slots) {
+      labels.put("kastor.dev/slots-per-device", Double.toString((double) slots / devices));
+    }
     ObjectNode status = node.putObject("status");
     for (String field : new String[] {"capacity", "allocatable"}) {
       status

@@ -29,7 +29,7 @@ final class KubeletOnFullDiskRun {
       try (Kubelet kubelet =
           Kubelet.start(
               server,
-              List.of(new LocalNode("a", 2, "cpu", List.of())),
+              List.of(new LocalNode("a", 2, 2, "cpu", List.of())),
               disk.resolve("pods"),
               disk.resolve("logs"),
               image -> List.of("sh", "-c", "until [ -e " + gate + " ]; do sleep 0.05; done"),

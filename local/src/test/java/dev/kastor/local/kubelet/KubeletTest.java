@@ -53,8 +53,8 @@ final class KubeletTest {
         Kubelet.start(
             server,
             List.of(
-                new LocalNode("a", 1, "cpu", List.of()),
-                new LocalNode("b", 2, "gpu", List.of("5", "7"))),
+                new LocalNode("a", 1, 1, "cpu", List.of()),
+                new LocalNode("b", 2, 2, "gpu", List.of("5", "7"))),
             folder.resolve("pods"),
             logs,
             image -> List.of("sh", "-c", AGENT, image),

@@ -42,7 +42,7 @@ final class NodeMapper {
   private final SlotCount slots;
   private final String gpuTypeLabel;
   private final Duration departure;
-  private final Set<String> badPrices = new HashSet<>();
+  private final Set<String> unreadable = new HashSet<>();
   private Set<String> overcommitted = Set.of();
 
   NodeMapper(ClusterCache cache, Metrics metrics, SlowNodes slow, OperatorConfig config) {
@@ -105,15 +105,18 @@ final class NodeMapper {
   private Node node(io.fabric8.kubernetes.api.model.Node node, int left) {
     String name = node.getMetadata().getName();
     NodeTraits traits = NodeTraits.of(node.getMetadata());
-    if (NodeTraits.hasBadPrice(node.getMetadata()) && badPrices.add(name)) {
-      LOG.warn("annotation {} of node {} is no price and is ignored", NodeTraits.PRICE, name);
+    for (String key : NodeTraits.unreadable(node.getMetadata())) {
+      if (unreadable.add(key + " of node " + name)) {
+        LOG.warn("{} of node {} is no number that it can have, and is ignored", key, name);
+      }
     }
     return new Node(
-        name,
-        NodeTypes.of(node, gpuTypeLabel),
-        left,
-        traits.rack(),
-        traits.preemptible(),
-        traits.pricePerHour());
+            name,
+            NodeTypes.of(node, gpuTypeLabel),
+            left,
+            traits.rack(),
+            traits.preemptible(),
+            traits.pricePerHour())
+        .withSharing(traits.slotsPerDevice());
   }
 }

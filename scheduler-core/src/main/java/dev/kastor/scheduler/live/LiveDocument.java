@@ -37,11 +37,17 @@ public record LiveDocument(
   /** The one version that there is. */
   public static final String SCHEMA = "kastor.dev/snapshot/v1";
 
-  /** A node; {@code slowdown} is absent where it is as fast as others of its type. */
+  /**
+   * A node.
+   *
+   * @param devices absent where there is one for each slot
+   * @param slowdown absent where it is as fast as others of its type
+   */
   public record NodeDocument(
       String name,
       String gpuType,
       int slots,
+      @Nullable Integer devices,
       String rack,
       boolean preemptible,
       double pricePerHour,
@@ -52,6 +58,7 @@ public record LiveDocument(
           node.name(),
           node.gpuType(),
           node.slots(),
+          node.devices() == node.slots() ? null : node.devices(),
           node.rack(),
           node.preemptible(),
           node.pricePerHour(),
@@ -60,7 +67,8 @@ public record LiveDocument(
 
     private Node node() {
       double times = slowdown == null ? 1 : slowdown;
-      return new Node(name, gpuType, slots, rack, preemptible, pricePerHour, times);
+      int has = devices == null ? slots : devices;
+      return new Node(name, gpuType, slots, has, rack, preemptible, pricePerHour, times);
     }
   }
 

@@ -107,6 +107,7 @@ public record RecordingDocument(
                         other(names, Named.NODE, span.node().name()),
                         span.node().gpuType(),
                         span.node().slots(),
+                        span.node().devices(),
                         other(names, Named.RACK, span.node().rack()),
                         span.node().preemptible(),
                         span.node().pricePerHour(),

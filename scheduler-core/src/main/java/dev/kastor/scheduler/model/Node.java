@@ -6,6 +6,8 @@ package dev.kastor.scheduler.model;
  * @param name unique in the cluster
  * @param gpuType type of its GPUs; {@code cpu} for a slot of processor cores
  * @param slots slots it has for Kastor: its GPUs less those that others hold
+ * @param devices GPUs or cores that compute for these slots: fewer than there are slots where
+ *     several slots share one; there a further replica adds no computing
  * @param rack nodes of one rack reach each other faster than others; empty if not known
  * @param preemptible it may be taken away at any time
  * @param pricePerHour what the whole node costs in an hour, in any one currency; 0 if not known
@@ -16,6 +18,7 @@ public record Node(
     String name,
     String gpuType,
     int slots,
+    int devices,
     String rack,
     boolean preemptible,
     double pricePerHour,
@@ -24,6 +27,11 @@ public record Node(
     if (slots < 0) {
       throw new IllegalArgumentException(
           "slots of node %s must not be negative but are %d".formatted(name, slots));
+    }
+    if (devices > slots || (devices < 1 && slots > 0)) {
+      throw new IllegalArgumentException(
+          "devices of node %s must be 1 to %d, its slots, but are %d"
+              .formatted(name, slots, devices));
     }
     if (!(pricePerHour >= 0 && pricePerHour < Double.POSITIVE_INFINITY)) {
       throw new IllegalArgumentException(
@@ -41,7 +49,7 @@ public record Node(
     return slots / slotsPerReplica;
   }
 
-  /** A node that is as fast as others of its type. */
+  /** A node that is as fast as others of its type, with a device for each slot. */
   public Node(
       String name,
       String gpuType,
@@ -49,14 +57,20 @@ public record Node(
       String rack,
       boolean preemptible,
       double pricePerHour) {
-    this(name, gpuType, slots, rack, preemptible, pricePerHour, 1);
+    this(name, gpuType, slots, slots, rack, preemptible, pricePerHour, 1);
   }
 
   /** The same node where steps take so many times longer than on others of its type. */
   public Node withSlowdown(double times) {
     return times == slowdown
         ? this
-        : new Node(name, gpuType, slots, rack, preemptible, pricePerHour, times);
+        : new Node(name, gpuType, slots, devices, rack, preemptible, pricePerHour, times);
+  }
+
+  /** The same node, where so many slots share each device. */
+  public Node withSharing(double slotsPerDevice) {
+    int fewer = Math.clamp(Math.round(slots / slotsPerDevice), Math.min(1, slots), slots);
+    return new Node(name, gpuType, slots, fewer, rack, preemptible, pricePerHour, slowdown);
   }
 
   /** A node of which nothing is known but what it holds. */

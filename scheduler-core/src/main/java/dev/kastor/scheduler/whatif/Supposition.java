@@ -86,12 +86,13 @@ public sealed interface Supposition {
         for (int n = 1; n <= count; n++) {
           nodes.add(
               new Node(
-                  "whatif-%s-%d".formatted(gpuType.isEmpty() ? "node" : gpuType, n),
-                  gpuType,
-                  like.slots(),
-                  "",
-                  like.preemptible(),
-                  like.pricePerHour()));
+                      "whatif-%s-%d".formatted(gpuType.isEmpty() ? "node" : gpuType, n),
+                      gpuType,
+                      like.slots(),
+                      "",
+                      like.preemptible(),
+                      like.pricePerHour())
+                  .withSharing((double) like.slots() / Math.max(1, like.devices())));
         }
         nodes.sort(Comparator.comparing(Node::name));
       } else {

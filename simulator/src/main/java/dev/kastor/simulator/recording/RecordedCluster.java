@@ -60,7 +60,15 @@ record RecordedCluster(ClusterShape shape, List<Resize> resizes) {
       NodeDocument node = step.node();
       NodeDocument kind =
           new NodeDocument(
-              "", node.gpuType(), node.slots(), "", node.preemptible(), node.pricePerHour(), null);
+              "",
+              node.gpuType(),
+              node.slots(),
+              // Step times were measured beside others on shared devices: these are in them.
+              null,
+              "",
+              node.preemptible(),
+              node.pricePerHour(),
+              null);
       int count = now.merge(kind, step.sign(), Integer::sum);
       most.merge(kind, count, Math::max);
     }

@@ -118,7 +118,7 @@ final class LiveDocumentTest {
             7,
             Duration.ofSeconds(30),
             Duration.ofMillis(100),
-            List.of(new Node("a", "t4", 8, "r1", true, 3.25), new Node("z", "", 1)),
+            List.of(new Node("a", "t4", 8, "r1", true, 3.25), new Node("z", "", 4).withSharing(2)),
             Map.of(
                 "research",
                 new Queue(

@@ -30,24 +30,26 @@ record Draft(
       }
     }
     packing.place();
-    fill(List.of(bids), bids, packing, rooms);
+    fill(List.of(bids), bids, packing, pools, rooms);
     return measured(List.of(bids), packing, pools);
   }
 
   private record Wanted(Bid bid, int offer, double perSlot) {}
 
   /** What no node had room for as the market gave it goes to those who can use it as it lies. */
-  private static void fill(List<List<Bid>> all, List<Bid> bids, Packing packing, Rooms rooms) {
+  private static void fill(
+      List<List<Bid>> all, List<Bid> bids, Packing packing, Pools pools, Rooms rooms) {
     int[] mark = rooms.mark();
     int[] claims = rooms.claims();
     rooms.unclaimed();
     for (List<Bid> group : rooms.none() ? List.<List<Bid>>of() : all) {
       group.forEach(bid -> Rooms.take(bid, packing.allocation(bid.index).slots()));
     }
-    int[] left = packing.left(1);
+    List<Bid> without = bids.stream().filter(bid -> !packing.placed(bid.index)).toList();
+    int[] left = Sharing.capacity(packing.left(1), without, pools);
     List<Wanted> wanted = new ArrayList<>();
-    for (Bid bid : bids) {
-      for (int o = 0; o < bid.value.length && !packing.placed(bid.index); o++) {
+    for (Bid bid : without) {
+      for (int o = 0; o < bid.value.length; o++) {
         int slots = bid.offers.slots()[o];
         if (bid.value[o] > 0 && slots <= left[bid.offers.pool()[o]]) {
           wanted.add(new Wanted(bid, o, bid.value[o] / slots));
@@ -87,7 +89,7 @@ record Draft(
         packing.add(bid, bid.index, bid.offers.pool()[offers[b]], bid.offers.slots()[offers[b]]);
       }
     }
-    fill(List.of(placed, waiting), waiting, packing, rooms);
+    fill(List.of(placed, waiting), waiting, packing, pools, rooms);
     return measured(List.of(placed, waiting), packing, pools);
   }
 

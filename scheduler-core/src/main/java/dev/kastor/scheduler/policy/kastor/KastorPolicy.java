@@ -110,13 +110,13 @@ final class KastorPolicy implements Policy {
       }
     }
     rooms.open(open);
-    int[] capacity = roomy.left(unit(open, pools));
+    int[] capacity = Sharing.capacity(roomy.left(unit(open, pools)), open, pools);
     double[] price = new Prices(open, capacity, pools.money(), pricing, rooms).clear();
     open.forEach(bid -> value(bid, pools));
     rooms.claim(price);
     Shares.Given given = new Shares(open, capacity, price, solverSteps, rooms).divide();
     Draft draft = Draft.of(open, given.offer(), roomy, pools, rooms);
-    if (draft.value() < Draft.ofHeld(open)) {
+    if (draft.value() < Draft.ofHeld(open) && !Sharing.exceeded(open, capacity, pools)) {
       // Packing may move more than the shares foresaw: then those who run stay as they are.
       draft = better(draft, keeping(open, fixed, pools, price, rooms), open, rooms);
     }
@@ -182,7 +182,12 @@ final class KastorPolicy implements Policy {
       (keeps ? running : waiting).add(bid);
     }
     int[] offers =
-        new Shares(waiting, packing.left(unit(waiting, pools)), price, solverSteps, rooms)
+        new Shares(
+                waiting,
+                Sharing.capacity(packing.left(unit(waiting, pools)), waiting, pools),
+                price,
+                solverSteps,
+                rooms)
             .divide()
             .offer();
     rooms.reset(mark);

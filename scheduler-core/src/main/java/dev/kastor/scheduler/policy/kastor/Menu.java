@@ -9,7 +9,7 @@ import java.util.Arrays;
 /**
  * The sizes that a job may have in a pool: powers of two of replicas within a node and whole nodes,
  * which pack without leaving holes; above sixteen nodes in steps of about a quarter. A rigid job
- * has one.
+ * has one. Where slots share devices, no more replicas than there are devices, or the fewest.
  */
 final class Menu {
   private static final int FINE_NODES = 16;
@@ -31,17 +31,19 @@ final class Menu {
     GpuTraits traits = spec.byGpuType().get(type);
     long span = traits == null ? Integer.MAX_VALUE : (long) traits.maxNodes() * perNode;
     int room = (int) Math.min(span, pools.replicas(pool, each));
+    int useful = (pools.slots()[pool] - pools.beyondDevices()[pool]) / each;
     Elasticity elasticity = spec.elasticity();
+    int least = fewest(elasticity);
     if (elasticity.allowed() instanceof AllowedReplicas.Listed listed) {
       return listed.counts().stream()
           .filter(count -> elasticity.allows(count))
           .filter(count -> count <= mostReplicas && count <= room)
+          .filter(count -> count <= useful || count == least)
           .mapToInt(count -> count * each)
           .sorted()
           .distinct()
           .toArray();
     }
-    int least = fewest(elasticity);
     if (least == 0 || least > room) {
       return new int[0];
     }
@@ -49,8 +51,8 @@ final class Menu {
     int count = 0;
     sizes[count++] = least * each;
     for (int replicas = 1;
-        replicas <= room && count < sizes.length;
-        replicas = next(replicas, perNode)) {
+        replicas <= Math.min(room, useful) && count < sizes.length;
+        replicas = next(replicas, Math.min(perNode, useful))) {
       if (replicas > mostReplicas) {
         break;
       }

@@ -67,6 +67,7 @@ final class OfferBook {
   Offers[] of(List<JobState> jobs, Pools now) {
     boolean sameCluster =
         pools.kinds().equals(now.kinds())
+            && Arrays.equals(pools.beyondDevices(), now.beyondDevices())
             && Arrays.deepEquals(pools.nodesBySlots(), now.nodesBySlots());
     boolean interrupted = now.interrupted();
     if (!sameCluster) {
@@ -187,7 +188,8 @@ final class OfferBook {
         // Sizes beyond reach only tell how long the job may have to live: whole nodes are enough.
         double speed =
             offered || replicas % perNode == 0
-                ? Rates.rate(job, pools, p, size, nodes) * belief.share(replicas)
+                ? Rates.rate(job, pools, p, size, nodes)
+                    * belief.share(replicas, Menu.fewest(job.spec().elasticity()), p)
                 : 0;
         fullRate = Math.max(fullRate, speed);
         if (offered && speed > 0) {

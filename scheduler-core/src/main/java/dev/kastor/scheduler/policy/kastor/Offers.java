@@ -23,4 +23,15 @@ record Offers(int[] pool, int[] slots, double[] rate, double fullRate) {
     }
     return -1;
   }
+
+  /** Slots of the smallest offer of a pool; 0 if there is none. */
+  int fewest(int wantedPool) {
+    int fewest = 0;
+    for (int o = 0; o < pool.length; o++) {
+      if (pool[o] == wantedPool && (fewest == 0 || slots[o] < fewest)) {
+        fewest = slots[o];
+      }
+    }
+    return fewest;
+  }
 }

@@ -18,6 +18,8 @@ import java.util.SequencedMap;
  * @param poolOf the pool of each node
  * @param kinds what the nodes of each pool have in common
  * @param slots slots of each pool
+ * @param beyondDevices slots of each pool beyond its devices, where it is one node that has fewer
+ *     devices than slots; of several such nodes the packing would fill one and leave another
  * @param nodeSlots slots of the largest node of each pool
  * @param nodeCounts nodes of each pool
  * @param nodesBySlots nodes of each pool by the slots that they have
@@ -34,6 +36,7 @@ record Pools(
     int[] poolOf,
     List<Kind> kinds,
     int[] slots,
+    int[] beyondDevices,
     int[] nodeSlots,
     int[] nodeCounts,
     int[][] nodesBySlots,
@@ -65,12 +68,17 @@ record Pools(
       byName.put(node.name(), n);
     }
     int[] slots = new int[indexes.size()];
+    int[] beyondDevices = new int[indexes.size()];
     int[] largest = new int[indexes.size()];
     int[] counts = new int[indexes.size()];
     for (int n = 0; n < poolOf.length; n++) {
       slots[poolOf[n]] += nodes.get(n).slots();
+      beyondDevices[poolOf[n]] = nodes.get(n).slots() - nodes.get(n).devices();
       largest[poolOf[n]] = Math.max(largest[poolOf[n]], nodes.get(n).slots());
       counts[poolOf[n]]++;
+    }
+    for (int p = 0; p < counts.length; p++) {
+      beyondDevices[p] = counts[p] == 1 ? beyondDevices[p] : 0;
     }
     int[][] bySlots = new int[indexes.size()][];
     Arrays.setAll(bySlots, p -> new int[largest[p] + 1]);
@@ -101,6 +109,7 @@ record Pools(
         poolOf,
         kinds,
         slots,
+        beyondDevices,
         largest,
         counts,
         bySlots,

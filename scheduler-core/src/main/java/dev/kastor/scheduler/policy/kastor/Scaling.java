@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.model.JobState;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -19,8 +20,9 @@ import java.util.stream.IntStream;
  *     were each at its fewest slots; empty where all could
  * @param loss exponent of what is lost there: {@code k} times the replicas that were measured gain
  *     {@code k^-loss} of what the model says. In [0, 1]
+ * @param sharing in which pools replicas share devices that all have work
  */
-record Scaling(OptionalInt crowded, double loss) {
+record Scaling(OptionalInt crowded, double loss, Sharing sharing) {
   /** That of a cluster in which no job was measured with several replicas; counts as one job. */
   private static final double USUAL_LOSS = 0.1;
 
@@ -34,7 +36,8 @@ record Scaling(OptionalInt crowded, double loss) {
    */
   static Scaling of(List<JobState> jobs, Traits[] traits, Pools pools) {
     OptionalInt crowded = crowded(jobs, traits, pools);
-    return new Scaling(crowded, crowded.isEmpty() ? 0 : loss(traits));
+    return new Scaling(
+        crowded, crowded.isEmpty() ? 0 : loss(traits), Sharing.of(jobs, traits, pools));
   }
 
   private static OptionalInt crowded(List<JobState> jobs, Traits[] traits, Pools pools) {
@@ -119,9 +122,10 @@ record Scaling(OptionalInt crowded, double loss) {
 
   /** What is believed of one job. */
   Belief of(JobState job) {
+    BitSet taken = sharing.taken(job);
     return loss > 0 && job.maxProfiledReplicas() > 0 && crowds(job)
-        ? new Belief(loss, job.maxProfiledReplicas())
-        : Belief.MODEL;
+        ? new Belief(loss, job.maxProfiledReplicas(), taken)
+        : new Belief(0, Integer.MAX_VALUE, taken);
   }
 
   /**
@@ -129,12 +133,18 @@ record Scaling(OptionalInt crowded, double loss) {
    *
    * @param loss exponent of what is lost beyond those that were measured
    * @param measured most replicas that were measured
+   * @param taken pools in which further replicas add nothing
    */
-  record Belief(double loss, int measured) {
-    private static final Belief MODEL = new Belief(0, Integer.MAX_VALUE);
-
-    /** Share that is believed of what the job's model says of so many replicas. */
-    double share(int replicas) {
+  record Belief(double loss, int measured, BitSet taken) {
+    /**
+     * Share that is believed of what the job's model says of so many replicas.
+     *
+     * @param fewest replicas that it has at least
+     */
+    double share(int replicas, int fewest, int pool) {
+      if (taken.get(pool)) {
+        return Math.min(1, (double) fewest / replicas);
+      }
       return replicas <= measured ? 1 : Math.pow((double) replicas / measured, -loss);
     }
   }
