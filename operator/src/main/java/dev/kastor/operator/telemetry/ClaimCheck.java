@@ -113,7 +113,7 @@ final class ClaimCheck {
     }
     mark = progress;
     markedAt = now;
-    promise.observe(shape, progress, goodput / sums.slowdown());
+    promise.observe(progress, goodput / sums.slowdown());
     boolean wrong = worst() >= PARTED;
     partedSince = wrong ? (partedSince == null ? now : partedSince) : null;
   }

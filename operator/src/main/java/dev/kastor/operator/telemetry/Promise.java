@@ -1,13 +1,11 @@
 package dev.kastor.operator.telemetry;
 
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.goodput.PlacementShape;
 import java.time.Duration;
 import java.time.Instant;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The end that a job's own numbers promised for the size that it has. A job that is still there
+ * The end that a job's own numbers promised for the speed that it has. A job that is still there
  * long after it has no say on how much work it has left. Owned by the job's telemetry.
  */
 final class Promise {
@@ -21,7 +19,6 @@ final class Promise {
 
   private final int initialBatch;
   private final Instant begun;
-  private @Nullable PlacementShape shape;
   private double speed;
 
   /** Seconds of training so far: a job that waits or restarts for others breaks no promise. */
@@ -50,17 +47,17 @@ final class Promise {
   /**
    * Takes in progress.
    *
-   * @param placed where it trains
-   * @param goodput effective examples a second there; 0 where nothing is known
+   * @param goodput effective examples a second where it trains; 0 where nothing is known
    */
-  void observe(PlacementShape placed, Progress progress, double goodput) {
+  void observe(Progress progress, double goodput) {
     if (progress.totalScaleInvariantSteps() <= 0 || goodput <= 0) {
       return;
     }
-    if (!placed.equals(shape) && end < Double.POSITIVE_INFINITY && !broken()) {
+    if (end < Double.POSITIVE_INFINITY && !broken()) {
+      // Another size, or others who came to share its device. Who claims ever less speed to put an
+      // end off claims to go on for longer as well, and is scheduled so.
       end = trained + (end - trained) * speed / goodput;
     }
-    shape = placed;
     speed = goodput;
     double left = progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps();
     end = Math.min(end, trained + PATIENCE_SECONDS + LATER * left * initialBatch / goodput);

@@ -24,6 +24,7 @@ import java.util.Optional;
  * @param policy the policy with its options
  * @param familyMemory whether jobs of one family learn from each other
  * @param events whether it decides from event to event and rescales live; else by the set's mode
+ * @param rescale what a change of a size costs where it decides from event to event
  * @param adversity what it does not know
  */
 public record Contender(
@@ -31,6 +32,7 @@ public record Contender(
     Chosen<PolicyPlugin> policy,
     boolean familyMemory,
     boolean events,
+    LiveRescale rescale,
     Adversity adversity) {
 
   /** Kastor's own policy by the rules of the published one. */
@@ -38,11 +40,11 @@ public record Contender(
 
   /** The same with family memory. */
   public static final Contender REMEMBERING =
-      new Contender("kastor, memory", KASTOR.policy, true, false, Adversity.USUAL);
+      new Contender("kastor, memory", KASTOR.policy, true, false, LiveRescale.USUAL, Adversity.USUAL);
 
   /** Besides, it decides when something happens, and most changes of a size take 2 s. */
   public static final Contender LIVE =
-      new Contender("kastor, memory, live", KASTOR.policy, true, true, Adversity.USUAL);
+      new Contender("kastor, memory, live", KASTOR.policy, true, true, LiveRescale.USUAL, Adversity.USUAL);
 
   /** A shipped policy, with options as in {@code kastor:hold=1000}. */
   public static Contender of(String policy) {
@@ -51,7 +53,8 @@ public record Contender(
 
   /** A policy with options. */
   static Contender of(Chosen<PolicyPlugin> policy) {
-    return new Contender(policy.toString(), policy, false, false, Adversity.USUAL);
+    return new Contender(
+        policy.toString(), policy, false, false, LiveRescale.USUAL, Adversity.USUAL);
   }
 
   /** The published policy of a mode. */
@@ -74,11 +77,27 @@ public record Contender(
   /** The same with other options, such as {@code ranking=false}. */
   Contender without(String idea, String options) {
     return new Contender(
-        idea, Policies.choose(policy.name() + ":" + options), familyMemory, events, adversity);
+        idea,
+        Policies.choose(policy.name() + ":" + options),
+        familyMemory,
+        events,
+        rescale,
+        adversity);
+  }
+
+  /** The same where replicas that a running job adds start for so long before they train. */
+  Contender starting(Duration start) {
+    return new Contender(
+        "%s, starts of %d s".formatted(name, start.toSeconds()),
+        policy,
+        familyMemory,
+        events,
+        new LiveRescale(rescale.pause(), start),
+        adversity);
   }
 
   Contender disturbed(String by, Adversity other) {
-    return new Contender(name + ": " + by, policy, familyMemory, events, other);
+    return new Contender(name + ": " + by, policy, familyMemory, events, rescale, other);
   }
 
   /**
@@ -101,6 +120,7 @@ public record Contender(
         Policies.choose(mode.label()),
         false,
         true,
+        rescale,
         noticed);
   }
 
@@ -127,7 +147,7 @@ public record Contender(
         set.factor(),
         new Conditions(
             0,
-            LiveRescale.USUAL,
+            rescale,
             Optional.empty(),
             List.of(),
             adversity,

@@ -56,7 +56,8 @@ public enum Part {
    */
   public List<Contender> contenders(List<TriedPolicy> policies) {
     return switch (this) {
-      case COMPARISON, FAIRNESS -> List.of(Contender.KASTOR, Contender.REMEMBERING, Contender.LIVE);
+      case COMPARISON -> compared();
+      case FAIRNESS -> List.of(Contender.KASTOR, Contender.REMEMBERING, Contender.LIVE);
       case ROBUSTNESS -> disturbed();
       case ABLATION -> ablated();
       case LOADS -> tried(policies);
@@ -70,6 +71,16 @@ public enum Part {
       case ROBUSTNESS, ABLATION -> set.dissected();
       case LOADS -> set.load().isPresent();
     };
+  }
+
+  /** Replicas of a warmed process begin at once; those that fetch an image take half a minute. */
+  private static List<Contender> compared() {
+    return List.of(
+        Contender.KASTOR,
+        Contender.REMEMBERING,
+        Contender.LIVE,
+        Contender.LIVE.starting(Duration.ofSeconds(10)),
+        Contender.LIVE.starting(Duration.ofSeconds(30)));
   }
 
   private static List<Contender> disturbed() {
