@@ -96,12 +96,13 @@ public final class DemoCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    String chosen = Sizing.policy(policy);
     return new Demo(
             spec.commandLine().getOut(),
             new Demo.Plan(
                 Sizing.slots(slots == null && !cores ? Integer.valueOf(PACED_SLOTS) : slots),
                 cores ? Optional.empty() : Optional.of(PaceFile.read("")),
-                Sizing.policy(policy),
+                chosen,
                 Sizing.port(port),
                 share(work),
                 json,

@@ -40,11 +40,13 @@ public record Contender(
 
   /** The same with family memory. */
   public static final Contender REMEMBERING =
-      new Contender("kastor, memory", KASTOR.policy, true, false, LiveRescale.USUAL, Adversity.USUAL);
+      new Contender(
+          "kastor, memory", KASTOR.policy, true, false, LiveRescale.USUAL, Adversity.USUAL);
 
   /** Besides, it decides when something happens, and most changes of a size take 2 s. */
   public static final Contender LIVE =
-      new Contender("kastor, memory, live", KASTOR.policy, true, true, LiveRescale.USUAL, Adversity.USUAL);
+      new Contender(
+          "kastor, memory, live", KASTOR.policy, true, true, LiveRescale.USUAL, Adversity.USUAL);
 
   /** A shipped policy, with options as in {@code kastor:hold=1000}. */
   public static Contender of(String policy) {

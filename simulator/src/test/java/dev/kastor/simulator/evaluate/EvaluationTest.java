@@ -136,7 +136,7 @@ final class EvaluationTest {
   @Test
   void repeatsWithOtherSeedsOnlyWhatDependsOnThem() throws Exception {
     List<Run> runs = prepare(small(1), List.of(Part.COMPARISON), List.of(1L, 2L, 3L)).runs();
-    assertThat(runs.stream().filter(run -> run.mode() == Mode.EVENTS)).hasSize(3);
+    assertThat(runs.stream().filter(run -> run.mode() == Mode.EVENTS)).hasSize(9);
     assertThat(runs.stream().filter(run -> run.mode() == Mode.SIA)).hasSize(3);
     assertThat(Contender.of("pollux").seeds(List.of(1L, 2L, 3L))).hasSize(3);
   }

@@ -69,14 +69,14 @@ final class ResultJournalTest {
     List<String> whole;
     try (ResultJournal known = ResultJournal.open(journal)) {
       Evaluation first = evaluate(known, List.of(1L), workload);
-      assertThat(first.left()).isEqualTo(first.runs()).hasSize(4);
+      assertThat(first.left()).isEqualTo(first.runs()).hasSize(6);
       whole = EvaluationTables.of(first);
     }
     try (ResultJournal known = ResultJournal.open(journal)) {
       Evaluation again = evaluate(known, List.of(1L), workload);
       assertThat(again.left()).isEmpty();
       assertThat(EvaluationTables.of(again)).isEqualTo(whole);
-      assertThat(again.costs().getFirst().replays()).isEqualTo(4);
+      assertThat(again.costs().getFirst().replays()).isEqualTo(6);
       assertThat(again.costs().getFirst().cpuSeconds()).isPositive();
     }
     // As if killed while it wrote its third result.
@@ -85,7 +85,7 @@ final class ResultJournalTest {
         journal, String.join("\n", lines.subList(0, 3)) + "\n" + lines.get(3).substring(0, 40));
     try (ResultJournal known = ResultJournal.open(journal)) {
       Evaluation again = evaluate(known, List.of(1L), workload);
-      assertThat(again.left()).hasSize(2);
+      assertThat(again.left()).hasSize(4);
       assertThat(EvaluationTables.of(again)).isEqualTo(whole);
     }
   }
@@ -96,11 +96,11 @@ final class ResultJournalTest {
       evaluate(known, List.of(1L), workload);
     }
     try (ResultJournal known = ResultJournal.open(journal)) {
-      assertThat(evaluate(known, List.of(1L, 2L), workload).left()).hasSize(1);
+      assertThat(evaluate(known, List.of(1L, 2L), workload).left()).hasSize(3);
     }
     Files.writeString(workload, Files.readString(workload).replaceFirst(",354,", ",355,"));
     try (ResultJournal known = ResultJournal.open(journal)) {
-      assertThat(evaluate(known, List.of(1L), workload).left()).hasSize(4);
+      assertThat(evaluate(known, List.of(1L), workload).left()).hasSize(6);
     }
   }
 
@@ -245,7 +245,7 @@ final class ResultJournalTest {
                 + "\nlate,40000000,images,1,,4,256,adaptive,,completed\n");
     try (ResultJournal known = ResultJournal.open(journal)) {
       Evaluation evaluation = evaluate(known, List.of(1L), workload, endless);
-      assertThat(evaluation.failures()).hasSize(4);
+      assertThat(evaluation.failures()).hasSize(6);
       String text = String.join("\n", EvaluationTables.of(evaluation));
       assertThat(text)
           .contains("| load 1.0 | kastor | failed: policy kastor left 1 of 2 jobs")
@@ -258,7 +258,7 @@ final class ResultJournalTest {
       assertThat(EvaluationJson.of(evaluation)).contains("\"why\" : \"policy kastor left 1 of 2");
     }
     try (ResultJournal known = ResultJournal.open(journal)) {
-      assertThat(evaluate(known, List.of(1L), workload, endless).left()).hasSize(4);
+      assertThat(evaluate(known, List.of(1L), workload, endless).left()).hasSize(6);
     }
   }
 }
