@@ -91,7 +91,8 @@ def costliest(found: dict[str, list[dict[str, Any]]]) -> None:
     print("|---|---|---:|---|---|---:|---:|")
     for under, runs in found.items():
         for run_ in runs:
-            for each in run_["costliest"]:
+            # A run of an earlier version has none.
+            for each in run_.get("costliest", []):
                 after = "never" if each["trained"] is None else f"{each['trained'] - each['at']:.0f}"
                 size = f"{each['from']} to {each['to']}"
                 cells = [f"{each['at']:.0f}", each["job"], size, after, f"{each['idle']:.0f}"]
