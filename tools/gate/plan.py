@@ -210,6 +210,7 @@ SCENARIOS = {
     "PyTorch": ("python/src/",),
     "Documents": ("docs/tutorial.md", "docs/install.md"),
     "Cli": ("cli/src/main/",),
+    "Paced": ("traces/profiles/paced.csv",),
 }
 
 

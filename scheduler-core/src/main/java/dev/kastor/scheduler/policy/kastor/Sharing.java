@@ -50,7 +50,7 @@ record Sharing(long[] level) {
         fewest.merge(job.spec().priority(), slots, Long::sum);
       }
     }
-    long devices = pools.slots()[pool] - pools.beyondDevices()[pool];
+    long devices = (long) pools.slots()[pool] - pools.beyondDevices()[pool];
     for (Map.Entry<Integer, Long> each : fewest.entrySet()) {
       devices -= each.getValue();
       if (devices <= 0) {
