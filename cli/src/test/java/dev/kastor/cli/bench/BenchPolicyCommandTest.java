@@ -114,9 +114,9 @@ final class BenchPolicyCommandTest {
   void goesOnFromItsJournalAndPrintsTheSame() {
     Terminal.Result first = bench("--parts", "comparison");
     assertThat(first.code()).as(first.err()).isZero();
-    assertThat(first.err()).contains("comparison: 4 replays, ").doesNotContain("going on");
+    assertThat(first.err()).contains("comparison: 6 replays, ").doesNotContain("going on");
     Terminal.Result again = bench("--parts", "comparison");
-    assertThat(again.err()).contains("going on: 4 of 4 replays are done");
+    assertThat(again.err()).contains("going on: 6 of 6 replays are done");
     assertThat(again.out()).isEqualTo(first.out());
   }
 
@@ -141,7 +141,7 @@ final class BenchPolicyCommandTest {
         .contains("| small-40 | kastor |", "### Failed replays");
     assertThat(result.err()).contains("failed: policy kastor left 1 of 2 jobs");
     JsonNode written = new ObjectMapper().readTree(Files.readString(json));
-    assertThat(written.get("failed").size()).isEqualTo(4);
+    assertThat(written.get("failed").size()).isEqualTo(6);
     assertThat(written.at("/sets/0/contenders/0/mean").isEmpty()).isTrue();
   }
 
