@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the API server is given of this machine. */
+/** Node object that the API server is given of this machine. */
 final class LocalNodeTest {
   private static JsonNode share(int slots, int devices) {
     return new LocalNode("local", slots, devices, "cpu", List.of())

@@ -63,7 +63,7 @@ record RecordedCluster(ClusterShape shape, List<Resize> resizes) {
               "",
               node.gpuType(),
               node.slots(),
-              // Step times were measured beside others on shared devices: these are in them.
+              // Step times that were recorded on shared devices hold the sharing already.
               null,
               "",
               node.preemptible(),

@@ -70,7 +70,7 @@ record Sharing(long[] level) {
   }
 
   /**
-   * What bids may have together of the slots that are left: as many as there are devices for, and
+   * Slots that bids may have together of those that are left: as many as there are devices for, and
    * no less than each its fewest.
    *
    * @param left free slots of each pool; changed
