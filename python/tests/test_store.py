@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import socket
 import struct
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from kastor import admission, store
 from kastor.store import StoreAbandonedError, StoreClient, StoreError, StoreServer
 
 SECRET = b"0123456789abcdef" * 2
@@ -184,3 +189,94 @@ def test_a_store_that_ends_ends_its_clients(server: StoreServer) -> None:
     one.close()
     with pytest.raises(StoreError, match="cannot be used"):
         client(server, seconds=0.2)
+
+
+STRANGERS = """
+import os, resource, sys, time
+sys.path.insert(0, sys.argv[1])
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+from kastor.store import StoreServer
+server = StoreServer("127.0.0.1", b"0123456789abcdef" * 2, "ns/job")
+if sys.argv[2] == "members":
+    server.expect(["127.0.0.1:1"])
+print(server.port, flush=True)
+for line in sys.stdin:
+    with open("/dev/null"):
+        print("opened", flush=True)
+"""
+
+
+@pytest.mark.never_retried
+@pytest.mark.parametrize("strangers_address", ["members", "strangers"])
+def test_strangers_keep_no_member_out_and_take_no_files_from_the_script(strangers_address: str) -> None:
+    source = str(Path(store.__file__).parents[1])
+    victim = subprocess.Popen(
+        [sys.executable, "-c", STRANGERS, source, strangers_address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert victim.stdin is not None
+    assert victim.stdout is not None
+    open_ones: list[socket.socket] = []
+    # As many as there can be at once, and more than a process with 1,024 descriptors could hold.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    try:
+        port = int(victim.stdout.readline())
+        for _ in range(1300):
+            stranger = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
+            with contextlib.suppress(OSError):  # refused ones are ended at once
+                stranger.sendall(b"\0\0\4\0")
+            open_ones.append(stranger)
+        known = StoreClient(f"127.0.0.1:{port}", SECRET, "ns/job", PATIENCE_SECONDS)
+        known.set("k", b"v")
+        assert known.get("k", PATIENCE_SECONDS) == b"v"
+        known.close()
+        victim.stdin.write("open\n")
+        victim.stdin.flush()
+        assert victim.stdout.readline() == "opened\n"
+    finally:
+        for each in open_ones:
+            each.close()
+        victim.kill()
+        victim.communicate()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.never_retried
+def test_a_hello_that_comes_byte_by_byte_has_an_end(server: StoreServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_HANDSHAKE_SECONDS", 0.5)
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as slow:
+        slow.settimeout(PATIENCE_SECONDS)
+        slow.sendall(b"\0\0\4\0")
+        sent = 0
+        with contextlib.suppress(ConnectionError):
+            # Each byte is in time; all of them would take minutes.
+            while sent < 1000:
+                slow.sendall(b"x")
+                sent += 1
+                time.sleep(0.05)
+    assert sent < 1000
+
+
+def test_places_are_given_by_the_address() -> None:
+    places = admission.Admission()
+    pairs = [socket.socketpair() for _ in range(admission.MEMBER_PLACES + 1)]
+    try:
+        places.expect(["10.0.0.1"])
+        for mine, _ in pairs:
+            assert places.admit(mine, "::ffff:10.0.0.1")
+        pairs[0][1].settimeout(PATIENCE_SECONDS)
+        assert pairs[0][1].recv(1) == b"", "the oldest of a member's address made room"
+        strangers = [mine for mine, _ in pairs]
+        taken = [places.admit(each, "10.0.0.9") for each in strangers[:6]]
+        assert taken == [True] * admission.PLACES_PER_STRANGER + [False] * 2
+        places.done(strangers[0])
+        assert places.admit(strangers[0], "10.0.0.9")
+        others = [places.admit(each, f"10.1.0.{n}") for n, each in enumerate(strangers[10:60])]
+        assert sum(others) == admission.STRANGER_PLACES - admission.PLACES_PER_STRANGER
+    finally:
+        for pair in pairs:
+            for each in pair:
+                each.close()

@@ -8,10 +8,13 @@ whole files only; what a failing disk does to them later is found by the checksu
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import math
 import os
 import re
+import stat
 import struct
 import time
 import uuid
@@ -19,7 +22,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from kastor.errors import CheckpointError
 from kastor.protocol import CheckpointInfo
@@ -31,6 +34,9 @@ _NAME = re.compile(r"step-([0-9]{1,18})\.kpt")
 _TEMPORARY = ".tmp"
 _ABANDONED_SECONDS = 600.0
 _MAX_HEADER = 256 * 1024 * 1024
+
+_UNUSABLE = frozenset({errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENODEV, errno.ENOTDIR})
+"""Errors of the opening of what is no checkpoint of ours; others, as of a disk, may pass."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,11 @@ class CheckpointFolder:
             temporary.unlink(missing_ok=True)
         _sync(self._folder)
         self._verified.add(step)
-        self._retain(step)
+        try:
+            self._retain(step)
+        except OSError as e:
+            # The state is durable, whatever lies beside it.
+            log.warning("checkpoints that are not needed any more could not be removed: %s", e)
         return CheckpointInfo(step, size, int(time.time() * 1000))
 
     def steps(self) -> list[int]:
@@ -111,7 +121,7 @@ class CheckpointFolder:
         """Newest checkpoint that is whole and of this job; each newer one that is not is logged.
 
         Raises:
-            OSError: if the folder cannot be listed or a file not be read.
+            OSError: if the folder cannot be listed, or a file not be read by an error of the disk.
         """
         seen: list[int] = []
         # A busy writer can retire every listed file before it is read; newer ones then exist.
@@ -133,17 +143,21 @@ class CheckpointFolder:
         """Keeps the newest valid files up to the step just saved.
 
         A damaged one never displaces a good one. Those of later steps stay: they may be another
-        process's. Those of another job stay as well: they are not ours to remove.
+        process's. Those of another job stay as well, and what cannot be read or is no file at all:
+        they are not ours to remove.
         """
         kept = 0
         for step in self.steps():
             if step > saved:
                 continue
-            if kept < self._keep and self._valid(step):
-                kept += 1
-            elif not self._foreign(step):
-                self._file(step).unlink(missing_ok=True)
-                self._verified.discard(step)
+            try:
+                if kept < self._keep and self._valid(step):
+                    kept += 1
+                elif self._ours(step):
+                    self._file(step).unlink(missing_ok=True)
+                    self._verified.discard(step)
+            except OSError as e:
+                log.warning("leaves %s as it is: %s", self._file(step), e)
         for name in os.listdir(self._folder):
             if name.startswith("step-") and name.endswith(_TEMPORARY):
                 self._remove_abandoned(self._folder / name)
@@ -160,10 +174,14 @@ class CheckpointFolder:
             log.warning("does not count a checkpoint: %s", e)
             return False
 
-    def _foreign(self, step: int) -> bool:
+    def _ours(self, step: int) -> bool:
+        """Whether a file may be removed: a regular one that does not name another job."""
         try:
-            with self._file(step).open("rb") as file:
-                return _header(file, self._file(step)).get("job") != self._uid
+            with _open(self._file(step)) as file:
+                try:
+                    return bool(_header(file).get("job") == self._uid)
+                except CheckpointError:
+                    return True
         except (OSError, CheckpointError):
             return False
 
@@ -197,39 +215,94 @@ def _write(path: Path, uid: str, checkpoint: Checkpoint) -> int:
         return file.tell()
 
 
-def _header(file: Any, path: Path) -> dict[str, Any]:
+def _open(path: Path) -> BinaryIO:
+    """Opens a regular file; anything else of the name, such as a pipe that nobody writes to, is none.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        CheckpointError: if it is no regular file, or one that we may not read.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as e:
+        if e.errno in _UNUSABLE:
+            raise CheckpointError(f"it cannot be opened: {e.strerror}") from e
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise CheckpointError("it is no regular file")
+    return os.fdopen(handle, "rb")
+
+
+def _header(file: BinaryIO) -> dict[str, Any]:
     start = file.read(len(_MAGIC) + 12)
     if len(start) < len(_MAGIC) + 12 or start[: len(_MAGIC)] != _MAGIC:
         raise CheckpointError("it is not a checkpoint")
     length, code = struct.unpack("<QI", start[len(_MAGIC) :])
-    if length > min(_MAX_HEADER, path.stat().st_size):
+    if length > min(_MAX_HEADER, os.fstat(file.fileno()).st_size):
         raise CheckpointError("its header is damaged")
     text = file.read(length)
     if len(text) != length or zlib.crc32(text) != code:
         raise CheckpointError("its header is damaged")
-    found = json.loads(text)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as e:
+        raise CheckpointError("its header is no JSON that can be read") from e
     if not isinstance(found, dict):
         raise CheckpointError("its header is damaged")
     return found
 
 
+def _table(header: dict[str, Any], room: int) -> list[tuple[str, tuple[int, ...], int, int]]:
+    """Type, shape, bytes and checksum of each tensor, held against the bytes that there are."""
+    entries = header.get("table")
+    if not isinstance(entries, list) or not _is_count(header.get("step")) or "form" not in header:
+        raise CheckpointError("its header lacks its table, its step or its form")
+    table = []
+    for entry in entries:
+        if not isinstance(entry, list) or len(entry) != 5:
+            raise CheckpointError("an entry of its table is damaged")
+        dtype, shape, _, length, code = entry
+        if not (
+            isinstance(dtype, str)
+            and isinstance(shape, list)
+            and all(_is_count(size) for size in shape)
+            and _is_count(length)
+            and _is_count(code)
+        ):
+            raise CheckpointError("an entry of its table is damaged")
+        elements = math.prod(shape)
+        if (length % elements if elements else length) != 0:
+            raise CheckpointError(f"{length} bytes are no tensor of shape {shape}")
+        room -= length
+        table.append((dtype, tuple(shape), length, code))
+    if room != 0:
+        raise CheckpointError("it is cut short" if room < 0 else "it is longer than its header says")
+    return table
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _read(path: Path, uid: str) -> Checkpoint:
-    with path.open("rb") as file:
-        header = _header(file, path)
+    with _open(path) as file:
+        header = _header(file)
         if header.get("job") != uid:
             raise CheckpointError(
                 f"it is of another job ({header.get('job')}), not of {uid}; give each job a folder of its own"
             )
         blocks = []
-        for dtype, shape, _, length, code in header["table"]:
+        room = os.fstat(file.fileno()).st_size - file.tell()
+        for dtype, shape, length, code in _table(header, room):
             data = file.read(length)
             if len(data) != length:
                 raise CheckpointError("it is cut short")
             if zlib.crc32(data) != code:
                 raise CheckpointError("a tensor is damaged")
-            blocks.append(Block(dtype, tuple(shape), data))
-        if file.read(1):
-            raise CheckpointError("it is longer than its header says")
+            blocks.append(Block(dtype, shape, data))
         return Checkpoint(header["step"], header["form"], blocks)
 
 

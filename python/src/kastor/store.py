@@ -16,7 +16,9 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+from kastor.admission import Admission
 
 log = logging.getLogger("kastor")
 
@@ -26,7 +28,6 @@ _NONCE = 32
 _CODE = 32
 _MAX_HELLO = 1024
 _MAX_MESSAGE = 4 * 1024 * 1024
-_MAX_CONNECTIONS = 4096
 _HANDSHAKE_SECONDS = 5.0
 _TURN_SECONDS = 0.25
 _OK, _NO = b"\1", b"\0"
@@ -40,21 +41,26 @@ class StoreAbandonedError(StoreError):
     """Error of a wait that was given up because what it waited for is outdated."""
 
 
-def _receive(connection: socket.socket, length: int) -> bytes:
+def _receive(connection: socket.socket, length: int, end: float | None = None) -> bytes:
+    """Receives so many bytes; with ``end``, all of them before that time of ``time.monotonic``."""
     data = bytearray()
     while len(data) < length:
+        if end is not None:
+            connection.settimeout(max(0.001, end - time.monotonic()))
         part = connection.recv(length - len(data))
+        if end is not None and time.monotonic() > end:
+            raise ConnectionError("the handshake takes too long")
         if not part:
             raise ConnectionError("the connection was closed")
         data += part
     return bytes(data)
 
 
-def _receive_block(connection: socket.socket, most: int) -> bytes:
-    (length,) = struct.unpack(">I", _receive(connection, 4))
+def _receive_block(connection: socket.socket, most: int, end: float | None = None) -> bytes:
+    (length,) = struct.unpack(">I", _receive(connection, 4, end))
     if length > most:
         raise ConnectionError(f"a message of {length} bytes; at most {most} are accepted")
-    return _receive(connection, length)
+    return _receive(connection, length, end)
 
 
 def _pack(parts: Sequence[bytes]) -> bytes:
@@ -96,6 +102,10 @@ class _Channel:
         return _unpack(data)
 
 
+def _host(address: str) -> str:
+    return address.rpartition(":")[0].strip("[]")
+
+
 class _Secret:
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -120,7 +130,7 @@ class StoreServer:
         self._data: dict[bytes, bytes] = {}
         self._changed = threading.Condition()
         self._closed = threading.Event()
-        self._slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
+        self._admission = Admission()
         self._connections: set[socket.socket] = set()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         loopback = host.startswith("127.") or host == "::1"
@@ -129,6 +139,14 @@ class StoreServer:
         self.port: int = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._accept, name="kastor-store", daemon=True)
         self._thread.start()
+
+    def expect(self, members: Iterable[str]) -> None:
+        """From now on these addresses have places of their own for their handshakes.
+
+        Args:
+            members: each ``host:port``; an IPv6 host stands in brackets.
+        """
+        self._admission.expect(_host(member) for member in members)
 
     def forget(self, prefix: str) -> None:
         """Removes the keys of a generation that is over."""
@@ -152,13 +170,14 @@ class StoreServer:
     def _accept(self) -> None:
         while not self._closed.is_set():
             try:
-                connection, _ = self._listener.accept()
+                connection, address = self._listener.accept()
             except OSError:
                 if self._closed.is_set():
                     return
                 time.sleep(_TURN_SECONDS)
                 continue
-            if not self._slots.acquire(blocking=False):
+            if not self._admission.admit(connection, address[0]):
+                log.debug("a connection from %s is refused: it has enough handshakes in progress", address[0])
                 connection.close()
                 continue
             threading.Thread(target=self._serve, args=(connection,), name="kastor-store-client", daemon=True).start()
@@ -168,6 +187,7 @@ class StoreServer:
             self._connections.add(connection)
         try:
             channel = self._handshake(connection)
+            self._admission.done(connection)
             while not self._closed.is_set():
                 channel.send(*self._answer(channel.receive()))
         except (OSError, ValueError, IndexError, struct.error) as e:
@@ -175,19 +195,19 @@ class StoreServer:
         finally:
             with self._changed:
                 self._connections.discard(connection)
+            self._admission.done(connection)
             connection.close()
-            self._slots.release()
 
     def _handshake(self, connection: socket.socket) -> _Channel:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.settimeout(_HANDSHAKE_SECONDS)
-        hello = _receive_block(connection, _MAX_HELLO)
+        end = time.monotonic() + _HANDSHAKE_SECONDS
+        hello = _receive_block(connection, _MAX_HELLO, end)
         magic, job, nonce = _unpack(hello)
         if magic != _MAGIC or job != self._job or len(nonce) != _NONCE:
             raise ConnectionError("a stranger, or a replica of another job or of another version of Kastor")
         own = os.urandom(_NONCE)
         connection.sendall(own)
-        if not hmac.compare_digest(_receive(connection, _CODE), self._secret.code(b"C", hello, own)):
+        if not hmac.compare_digest(_receive(connection, _CODE, end), self._secret.code(b"C", hello, own)):
             raise ConnectionError("the other side does not know the job's secret")
         connection.sendall(self._secret.code(b"A", hello, own))
         connection.settimeout(None)
@@ -236,8 +256,7 @@ class StoreClient:
         Raises:
             StoreError: if the store is not reached or does not know the secret.
         """
-        host, _, port = address.rpartition(":")
-        self._place = (host.strip("[]"), int(port))
+        self._place = (_host(address), int(address.rpartition(":")[2]))
         self._secret, self._job = _Secret(secret), job.encode()
         self._abandoned = abandoned
         self._lock = threading.Lock()

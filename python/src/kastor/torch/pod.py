@@ -108,6 +108,7 @@ class Pod:
     def connect(self, membership: Membership) -> Callable[[str], StoreClient]:
         """Connection to the store of a generation's rank 0, given up when a newer one is known."""
         self.generation = max(self.generation, membership.generation)
+        self._server.expect(member.address for member in membership.members)
 
         def connect(address: str) -> StoreClient:
             return StoreClient(

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -31,6 +32,10 @@ final class CheckpointReader implements AutoCloseable {
    * @throws CheckpointException if it is none, or has another length than it says
    */
   CheckpointReader(Path file) throws IOException {
+    // A pipe that nobody writes to would never open.
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new CheckpointException("it is no regular file");
+    }
     channel = FileChannel.open(file, StandardOpenOption.READ);
     arena = Arena.ofConfined();
     piece =

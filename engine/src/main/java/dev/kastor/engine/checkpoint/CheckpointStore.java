@@ -86,7 +86,13 @@ public final class CheckpointStore {
     syncDirectory();
     verified.add(step);
     Instant saved = clock.instant();
-    applyRetention(step, saved, state.forms());
+    try {
+      applyRetention(step, saved, state.forms());
+    } catch (IOException e) {
+      // The state is durable, whatever lies beside it.
+      LOG.warn(
+          "job {}: checkpoints of before could not be looked through: {}", jobUid, e.toString());
+    }
     return new CheckpointInfo(step, bytes, saved.toEpochMilli());
   }
 
@@ -178,7 +184,7 @@ public final class CheckpointStore {
   /**
    * Keeps the newest valid files up to the step just saved. Only files known to be valid count, so
    * a damaged one never displaces a good one. Files of later steps stay: they may be another
-   * process's.
+   * process's. So does what cannot be read and what is no file at all: neither is ours to remove.
    */
   private void applyRetention(long savedStep, Instant now, List<Section.Form> model)
       throws IOException {
@@ -187,11 +193,15 @@ public final class CheckpointStore {
       if (step > savedStep) {
         continue;
       }
-      if (kept < keepLast && isValid(step, model)) {
-        kept++;
-      } else {
-        Files.deleteIfExists(file(step));
-        verified.remove(step);
+      try {
+        if (kept < keepLast && isValid(step, model)) {
+          kept++;
+        } else if (Files.isRegularFile(file(step))) {
+          Files.deleteIfExists(file(step));
+          verified.remove(step);
+        }
+      } catch (IOException e) {
+        LOG.warn("job {}: leaves {} as it is: {}", jobUid, file(step), e.toString());
       }
     }
     try (DirectoryStream<Path> entries =
