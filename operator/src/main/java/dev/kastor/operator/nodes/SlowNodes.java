@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,13 +48,15 @@ public final class SlowNodes {
   /**
    * The same nodes as policies are told of them.
    *
+   * @param taken slots of jobs by node
    * @param present names of all nodes that there are: what is known of others is forgotten
    */
-  public List<Node> told(List<Node> nodes, Set<String> present, Instant now) {
+  public List<Node> told(
+      List<Node> nodes, Supplier<Map<String, Integer>> taken, Set<String> present, Instant now) {
     Set<String> before = speeds.slow().keySet();
     speeds.age(present, now).forEach(node -> LOG.info("{}", changed(node)));
     before.stream().filter(node -> !present.contains(node)).forEach(metrics::nodeWell);
-    return speeds.told(nodes);
+    return speeds.told(nodes, taken);
   }
 
   /** A report of the job showed that nodes are of another speed than was known. */
@@ -66,6 +69,12 @@ public final class SlowNodes {
         events.normal(job, "NodeFaster", message);
       }
       LOG.info("{}: its steps show it: {}", Labels.id(job), message);
+    }
+    if (!nodes.isEmpty() && speeds.unheard(Labels.id(job).toString())) {
+      String message =
+          "What the job's steps tell of the speed of nodes is not counted any more: they make one node after another look slow, which no other job confirms.";
+      events.warning(job, "NodeClaimsIgnored", message);
+      LOG.warn("{}: {}", Labels.id(job), message);
     }
   }
 

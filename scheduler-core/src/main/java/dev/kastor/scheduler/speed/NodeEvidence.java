@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,12 @@ import org.jspecify.annotations.Nullable;
 final class NodeEvidence {
   /** Measured over believed step time that is called slow. */
   static final double LIMIT = Math.log(1.3);
+
+  /**
+   * The most that is believed: what is slower fails rather than trains, and a job could claim any
+   * factor of a node that it has for itself.
+   */
+  static final double MOST = 4;
 
   private static final int KEPT = 12;
   private static final int MOST_OWNERS = 4;
@@ -93,6 +100,11 @@ final class NodeEvidence {
     return slowdown == 1 || because == Source.BEFORE;
   }
 
+  /** Whether it is slow by the word of one job alone, which nothing else was compared with. */
+  boolean claimed() {
+    return slowdown > 1 && because == Source.BEFORE;
+  }
+
   /** Whether a report of replicas on this node alone, or of a fast step, was heard lately. */
   boolean judgedDirectly(Instant now) {
     return byOwner.values().stream().anyMatch(all -> direct(all, now).size() >= LEAST_DIRECT);
@@ -156,10 +168,10 @@ final class NodeEvidence {
   /**
    * Judges the node anew.
    *
-   * @param noise standard deviation of the logarithm of one comparison
+   * @param noise standard deviation of the logarithm of one comparison of an owner's jobs
    * @return whether its slowdown has changed
    */
-  boolean judge(double noise, Instant now) {
+  boolean judge(ToDoubleFunction<String> noise, Instant now) {
     double before = slowdown;
     if (now.isAfter(heard.plus(FORGOTTEN))) {
       byOwner.clear();
@@ -167,8 +179,8 @@ final class NodeEvidence {
       return before != 1;
     }
     @Nullable Judged least = null;
-    for (Deque<Entry> entries : byOwner.values()) {
-      Judged judged = judged(entries, noise, now);
+    for (var owner : byOwner.entrySet()) {
+      Judged judged = judged(owner.getValue(), noise.applyAsDouble(owner.getKey()), now);
       if (judged != null && (least == null || judged.logSlowdown() < least.logSlowdown())) {
         least = judged;
       }
@@ -186,7 +198,8 @@ final class NodeEvidence {
             ? least.lasting() && least.logSlowdown() - ERRORS * least.error() >= SURELY
             : gap + ERRORS_FASTER * least.error() <= 0;
     if (Math.abs(gap) > LIMIT && surely) {
-      slowdown = Math.max(1, Math.pow(2, Math.round(2 * least.logSlowdown() / Math.log(2)) / 2.0));
+      double step = Math.pow(2, Math.round(2 * least.logSlowdown() / Math.log(2)) / 2.0);
+      slowdown = Math.clamp(step, 1, MOST);
       because = least.source();
     }
     return slowdown != before;

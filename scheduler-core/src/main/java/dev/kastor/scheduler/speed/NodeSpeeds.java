@@ -3,6 +3,7 @@ package dev.kastor.scheduler.speed;
 import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.speed.NodeEvidence.Source;
 import dev.kastor.scheduler.speed.StepTimes.Compared;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -12,10 +13,12 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * How many times longer steps take on each node of a cluster than on others of its GPU type.
@@ -33,30 +36,28 @@ import java.util.TreeMap;
  * clock, and nothing outlives the process: what a restart forgets is learned again in minutes.
  */
 public final class NodeSpeeds {
-  private static final int NOISE_KEPT = 256;
-  private static final int NOISE_ENOUGH = 16;
-  private static final double LEAST_NOISE = 0.04;
-
-  /** Assumed while comparisons are few. */
-  private static final double FIRST_NOISE = 0.3;
-
-  /** Standard deviation of normal values over the median of their absolute values. */
-  private static final double OF_MEDIAN = 1.48;
-
   private static final int LEAST_JOBS = 2;
   private static final int LEAST_OF_OTHERS = 6;
   private static final int LEAST_OF_ITSELF = 3;
   private static final int MOST_ODD = 1_000;
 
+  /** Slow nodes of which one job alone may tell in an hour before it is taken to be odd itself. */
+  private static final int MOST_TOLD = 2;
+
+  private static final Duration TOLD_FOR = Duration.ofHours(1);
+
   /** A node whose speed is known to be another one since a report. */
   public record Changed(String node, double before, double now) {}
 
+  /** A node that was called slow by one job alone. */
+  private record Told(String node, Instant at) {}
+
   private final StepTimes times = new StepTimes();
   private final SequencedMap<String, NodeEvidence> nodes = new LinkedHashMap<>();
-  private final Deque<Double> newest = new ArrayDeque<>();
+  private final Noise noise = new Noise();
   private final SequencedSet<String> odd = new LinkedHashSet<>();
-  private double noise = FIRST_NOISE;
-  private int sinceNoise;
+  private final SequencedMap<String, Deque<Told>> tellers = new LinkedHashMap<>();
+  private final SequencedSet<String> unheard = new LinkedHashSet<>();
 
   /** How many times longer a step takes with replicas on these nodes than on others; 1 usually. */
   public synchronized double slowdown(Collection<String> of) {
@@ -79,12 +80,43 @@ public final class NodeSpeeds {
     return slow;
   }
 
-  /** The same nodes as policies are told of them; the same list while none is slow. */
-  public synchronized List<Node> told(List<Node> all) {
+  /**
+   * The same nodes as policies are told of them; the same list while none is slow. What one job
+   * alone says of its node, compared with nothing but its own begin, displaces nobody: it is told
+   * while other nodes of the type have free slots for all who are on that node.
+   *
+   * @param taken slots of jobs by node; asked for where it matters
+   */
+  public synchronized List<Node> told(List<Node> all, Supplier<Map<String, Integer>> taken) {
     Map<String, Double> slow = slow();
+    List<String> claimed = slow.keySet().stream().filter(name -> evidence(name).claimed()).toList();
+    if (!claimed.isEmpty()) {
+      Map<String, Integer> held = taken.get();
+      claimed.stream().filter(name -> !hasRoom(name, all, held, slow)).forEach(slow::remove);
+    }
     return slow.isEmpty() || all.stream().noneMatch(node -> slow.containsKey(node.name()))
         ? all
         : all.stream().map(node -> node.withSlowdown(slow.getOrDefault(node.name(), 1.0))).toList();
+  }
+
+  private static boolean hasRoom(
+      String name, List<Node> all, Map<String, Integer> taken, Map<String, Double> slow) {
+    Optional<Node> node = all.stream().filter(each -> each.name().equals(name)).findFirst();
+    int free =
+        all.stream()
+            .filter(each ->
+                node.filter(of -> of.gpuType().equals(each.gpuType())).isPresent()
+                    && !slow.containsKey(each.name()))
+            .mapToInt(each -> Math.max(0, each.slots() - taken.getOrDefault(each.name(), 0)))
+            .sum();
+    return free >= taken.getOrDefault(name, 0);
+  }
+
+  /**
+   * Whether what a job says of nodes counts for nothing, as it made one after another look slow.
+   */
+  public synchronized boolean unheard(String job) {
+    return unheard.contains(job);
   }
 
   /**
@@ -117,9 +149,17 @@ public final class NodeSpeeds {
 
   /** Takes in steps. */
   synchronized Observed observe(Steps steps, Instant now) {
+    if (unheard.contains(steps.job())) {
+      return new Observed(List.of(), slowdown(steps.nodes()));
+    }
     Compared compared = heard(steps, now);
     times.add(steps);
     List<Changed> changed = judged(steps.nodes(), now);
+    if (tellsTooMuch(steps.job(), changed, now)) {
+      List<Changed> all = new ArrayList<>(changed);
+      all.addAll(judged(List.copyOf(nodes.keySet()), now));
+      changed = all;
+    }
     boolean fast = compared.known() && !slow(compared);
     return new Observed(changed, fast ? 1 : slowdown(steps.nodes()));
   }
@@ -129,7 +169,7 @@ public final class NodeSpeeds {
     for (String name : names) {
       NodeEvidence known = nodes.get(name);
       double before = known == null ? 1 : known.slowdown();
-      if (known != null && known.judge(noise, now)) {
+      if (known != null && known.judge(noise::of, now)) {
         changed = changed.isEmpty() ? new ArrayList<>() : changed;
         changed.add(new Changed(name, before, known.slowdown()));
       }
@@ -194,10 +234,38 @@ public final class NodeSpeeds {
         .toList();
   }
 
+  /**
+   * Whether a job has called more nodes slow by its word alone than one job meets: then its word
+   * counts no more, for none of them.
+   */
+  private boolean tellsTooMuch(String job, List<Changed> changed, Instant now) {
+    boolean more = false;
+    for (Changed node : changed) {
+      if (node.now() > node.before() && evidence(node.node()).onlyFrom(job)) {
+        Deque<Told> told = tellers.computeIfAbsent(job, name -> new ArrayDeque<>());
+        told.removeIf(
+            each -> each.node().equals(node.node()) || now.isAfter(each.at().plus(TOLD_FOR)));
+        told.addLast(new Told(node.node(), now));
+        more |= told.size() > MOST_TOLD;
+      }
+    }
+    if (tellers.size() > MOST_ODD) {
+      var _ = tellers.pollFirstEntry();
+    }
+    if (more) {
+      remember(unheard, job);
+    }
+    return more;
+  }
+
   private void differs(String job) {
-    odd.addLast(job);
-    if (odd.size() > MOST_ODD) {
-      odd.removeFirst();
+    remember(odd, job);
+  }
+
+  private void remember(SequencedSet<String> jobs, String job) {
+    jobs.addLast(job);
+    if (jobs.size() > MOST_ODD) {
+      jobs.removeFirst();
     }
     nodes.values().forEach(evidence -> evidence.withdraw(job));
   }
@@ -222,14 +290,6 @@ public final class NodeSpeeds {
   private void noise(Compared compared, Steps steps) {
     double ratio = compared.logRatio();
     double known = Math.log(slowdown(steps.nodes()));
-    newest.addLast(Math.min(Math.abs(ratio), Math.abs(ratio - known)));
-    if (newest.size() > NOISE_KEPT) {
-      newest.removeFirst();
-    }
-    if (++sinceNoise >= NOISE_ENOUGH) {
-      sinceNoise = 0;
-      double[] sorted = newest.stream().mapToDouble(each -> each).sorted().toArray();
-      noise = Math.max(LEAST_NOISE, OF_MEDIAN * sorted[sorted.length / 2]);
-    }
+    noise.add(steps.owner(), Math.min(Math.abs(ratio), Math.abs(ratio - known)));
   }
 }

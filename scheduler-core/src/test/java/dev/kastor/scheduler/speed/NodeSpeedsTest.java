@@ -3,9 +3,11 @@ package dev.kastor.scheduler.speed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.scheduler.model.Node;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -148,6 +150,76 @@ class NodeSpeedsTest {
     report(100, "e", 2, "n1");
     assertThat(speeds.slow()).as("what is new becomes no habit").containsEntry("n1", 2.0);
     report(12, "e", 1, "n1");
+    assertThat(speeds.slow()).isEmpty();
+  }
+
+  @Test
+  void noJobMakesANodeSlowerThanWhatStillTrains() {
+    report(4, "liar", 0.1, "n1");
+    report(20, "liar", 100, "n1");
+    assertThat(speeds.slow()).containsEntry("n1", NodeEvidence.MOST);
+  }
+
+  @Test
+  void whatOneJobAloneSaysOfItsNodeIsToldWhileThereIsRoomElsewhere() {
+    report(4, "liar", 1, "n1");
+    report(20, "liar", 3, "n1");
+    assertThat(speeds.slow()).containsOnlyKeys("n1");
+    List<Node> nodes = List.of(node("n1"), node("n2"), node("n3", "other"));
+    assertThat(slowTold(nodes, Map.of("n1", 4, "n2", 4))).as("others would have to go").isEmpty();
+    assertThat(slowTold(nodes, Map.of("n1", 4, "n2", 1))).isEmpty();
+    assertThat(slowTold(nodes, Map.of("n1", 4))).containsExactly("n1");
+    assertThat(slowTold(nodes, Map.of("n1", 2, "n2", 2))).containsExactly("n1");
+  }
+
+  @Test
+  void whatOthersConfirmIsToldAlways() {
+    known();
+    report(12, "e", 2, "n1");
+    List<Node> nodes = List.of(node("n1"), node("a1"));
+    assertThat(slowTold(nodes, Map.of("n1", 4, "a1", 4))).containsExactly("n1");
+  }
+
+  private List<String> slowTold(List<Node> nodes, Map<String, Integer> taken) {
+    return speeds.told(nodes, () -> taken).stream()
+        .filter(node -> node.slowdown() > 1)
+        .map(Node::name)
+        .toList();
+  }
+
+  private static Node node(String name) {
+    return node(name, "a100");
+  }
+
+  private static Node node(String name, String type) {
+    return new Node(name, type, 4);
+  }
+
+  @Test
+  void whoTellsOfTimesAtRandomHidesNoSlowNodeOfOthers() {
+    var random = new SplittableRandom(1);
+    int found = -1;
+    for (int i = 0; i < 60 && found < 0; i++) {
+      for (int k = 0; k < 4; k++) {
+        report("evil", "z" + k, Math.exp(3 * random.nextGaussian()), "g" + k);
+      }
+      report("good", "y", i < 20 ? 0.1 : 0.3, "n1");
+      found = speeds.slow().containsKey("n1") ? i : -1;
+    }
+    assertThat(found).as("report at which it is found, slow from 20 on").isBetween(21, 35);
+  }
+
+  @Test
+  void aJobThatCallsOneNodeAfterAnotherSlowIsNotHeardAnyMore() {
+    double seconds = 1;
+    for (String node : List.of("n1", "n2", "n3")) {
+      report(4, "liar", seconds, node);
+      seconds *= 4;
+      report(12, "liar", seconds, node);
+    }
+    assertThat(speeds.unheard("liar")).isTrue();
+    assertThat(speeds.slow()).isEmpty();
+    report(12, "liar", 1000, "n4");
     assertThat(speeds.slow()).isEmpty();
   }
 

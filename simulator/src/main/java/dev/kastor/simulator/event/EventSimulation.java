@@ -447,7 +447,8 @@ public final class EventSimulation implements Cluster {
     Instant now = VirtualClock.instant(clock.now());
     Snapshot alone = snapshot(List.of(job.state()));
     listener.observed(alone);
-    Optional<Round> placed = fastPath.tryPlace(now, alone.jobs(), nodes.availableNames()::contains);
+    Optional<Round> placed =
+        fastPath.tryPlace(now, alone.jobs(), (id, node) -> nodes.availableNames().contains(node));
     placed.ifPresent(round -> {
       apply(round.changes());
       fastPath.confirmVisible(round, now);
@@ -557,9 +558,20 @@ public final class EventSimulation implements Cluster {
     Instant now = VirtualClock.instant(clock.now());
     return new Snapshot(
         now,
-        speeds.told(nodes.available()),
+        speeds.told(nodes.available(), this::taken),
         budgets.counted(states, clock.now()),
         budgets.queues(settings.queuesAt(now), clock.now()));
+  }
+
+  /** Slots that jobs hold, by node. */
+  private Map<String, Integer> taken() {
+    Map<String, Integer> taken = new HashMap<>();
+    for (EventJob job : active) {
+      job.allocation()
+          .slotsByNode()
+          .forEach((node, slots) -> taken.merge(node, slots, Integer::sum));
+    }
+    return taken;
   }
 
   @Override
