@@ -6,15 +6,25 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.time.DateTimeException;
 import java.time.LocalDate;
+import java.time.Period;
+import java.time.YearMonth;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
- * Usage of jobs that are gone, by day, queue and owner: at most {@link #MOST_ROWS} rows. Beyond it
- * the first days no longer tell owners apart, and then end.
+ * Usage of jobs that are gone, by day, queue and owner: at most {@link #MOST_ROWS} rows.
+ *
+ * <p>Beyond it the first days of the namespace with most rows no longer tell its owners apart, so
+ * that nobody's rows go because another has many. Then the first days no longer tell namespaces
+ * apart, and end. What queues used in the last {@link #BUDGET} is kept, as budgets count it, and
+ * may be {@link #MOST_SUMS} rows: where there are more, days of one month before the last week
+ * become one.
  *
  * <p>As text it is a JSON array of rows {@code [day, queue, namespace, user, family, useful,
  * inefficient, starting, rescaling, failures, unknown]} and, where they cost something, both
@@ -22,6 +32,15 @@ import java.util.TreeMap;
  */
 final class GoneUsage {
   static final int MOST_ROWS = 2500;
+
+  /** As many as a ConfigMap holds, whatever the queues are called. */
+  static final int MOST_SUMS = 4000;
+
+  /** The longest period of a budget. */
+  private static final Period BUDGET = Period.ofDays(31);
+
+  /** Periods of budgets that are shorter than a month. */
+  private static final Period RECENT = Period.ofDays(7);
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int WORDS = 11;
@@ -33,8 +52,9 @@ final class GoneUsage {
   void add(UsageRow row) {
     rows.computeIfAbsent(row.when(), key -> new TreeMap<>())
         .merge(row.owner(), row.usage(), Usage::plus);
-    while (size() > MOST_ROWS) {
-      shrink();
+    boolean shrinks = true;
+    while (size() > MOST_ROWS && shrinks) {
+      shrinks = shrink();
     }
   }
 
@@ -42,16 +62,87 @@ final class GoneUsage {
     return rows.values().stream().mapToInt(Map::size).sum();
   }
 
-  private void shrink() {
+  /** Makes some rows one, or drops one; false if all have to stay. */
+  private boolean shrink() {
+    if (mergeOwners() || mergeNamespaces()) {
+      return true;
+    }
+    LocalDate newest = rows.lastKey().day();
+    if (rows.firstKey().day().isBefore(newest.minus(BUDGET))) {
+      var _ = rows.pollFirstEntry();
+      return true;
+    }
+    return rows.size() > MOST_SUMS && (mergeDays(newest.minus(RECENT)) || dropFirst());
+  }
+
+  /** Makes the rows of one day of the namespace one that has most rows. */
+  private boolean mergeOwners() {
+    Map<String, Integer> held = new TreeMap<>();
+    Map<String, QueueDay> first = new TreeMap<>();
+    rows.forEach((when, owners) -> {
+      Map<String, Integer> here = new TreeMap<>();
+      owners.keySet().forEach(owner -> here.merge(owner.namespace(), 1, Integer::sum));
+      here.forEach((namespace, count) -> {
+        if (count > 1) {
+          held.merge(namespace, count, Integer::sum);
+          first.putIfAbsent(namespace, when);
+        }
+      });
+    });
+    Optional<String> most =
+        held.entrySet().stream().max(Map.Entry.comparingByValue()).map(Map.Entry::getKey);
+    most.ifPresent(namespace ->
+        merge(
+            Objects.requireNonNull(rows.get(first.get(namespace))),
+            owner -> owner.namespace().equals(namespace),
+            UsageOwner.all(namespace)));
+    return most.isPresent();
+  }
+
+  /** Makes the rows of the first day one that has several. */
+  private boolean mergeNamespaces() {
     for (NavigableMap<UsageOwner, Usage> owners : rows.values()) {
       if (owners.size() > 1) {
-        Usage sum = owners.values().stream().reduce(Usage.NONE, Usage::plus);
-        owners.clear();
-        owners.put(UsageOwner.ALL, sum);
-        return;
+        merge(owners, owner -> true, UsageOwner.ALL);
+        return true;
       }
     }
+    return false;
+  }
+
+  private static void merge(
+      Map<UsageOwner, Usage> owners, Predicate<UsageOwner> which, UsageOwner into) {
+    Usage sum = Usage.NONE;
+    for (var row : owners.entrySet()) {
+      sum = which.test(row.getKey()) ? sum.plus(row.getValue()) : sum;
+    }
+    owners.keySet().removeIf(which);
+    owners.merge(into, sum, Usage::plus);
+  }
+
+  /** Makes two days of one queue and month one, the earlier, which both are before that. */
+  private boolean mergeDays(LocalDate before) {
+    for (QueueDay day : rows.keySet()) {
+      for (QueueDay later : rows.tailMap(day, false).keySet()) {
+        boolean mayMerge =
+            later.queue().equals(day.queue())
+                && later.day().isBefore(before)
+                && YearMonth.from(later.day()).equals(YearMonth.from(day.day()));
+        if (mayMerge) {
+          var moved = Objects.requireNonNull(rows.remove(later));
+          var kept = Objects.requireNonNull(rows.get(day));
+          moved.forEach((owner, usage) -> kept.merge(owner, usage, Usage::plus));
+          merge(kept, owner -> true, UsageOwner.ALL);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private boolean dropFirst() {
     var _ = rows.pollFirstEntry();
+    return true;
   }
 
   List<UsageRow> rows() {

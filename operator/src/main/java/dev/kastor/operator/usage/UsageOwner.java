@@ -27,6 +27,11 @@ public record UsageOwner(String namespace, String user, String family)
           .thenComparing(UsageOwner::user)
           .thenComparing(UsageOwner::family);
 
+  /** All owners of a namespace, of a day that no longer tells them apart. */
+  static UsageOwner all(String namespace) {
+    return new UsageOwner(namespace, "*", "*");
+  }
+
   static UsageOwner of(TrainingJob job) {
     Map<String, String> labels = job.getMetadata().getLabels();
     String user = labels == null ? null : labels.get(USER);

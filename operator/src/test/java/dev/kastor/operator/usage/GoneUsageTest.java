@@ -69,7 +69,7 @@ class GoneUsageTest {
     gone.add(row(2, "red", "late"));
     gone.add(row(2, "red", "later"));
     assertThat(gone.rows().size()).isLessThan(GoneUsage.MOST_ROWS);
-    assertThat(gone.rows().getFirst().owner()).isEqualTo(UsageOwner.ALL);
+    assertThat(gone.rows().getFirst().owner()).isEqualTo(UsageOwner.all("team"));
     assertThat(gone.rows().getLast().owner().user()).isEqualTo("later");
     assertThat(gone.rows().stream().mapToLong(row -> row.usage().held()).sum())
         .isEqualTo((GoneUsage.MOST_ROWS + 1) * SOME.held());
@@ -85,6 +85,70 @@ class GoneUsageTest {
     assertThat(UsageReport.of(UsageReport.By.QUEUE, DAY, Instant.EPOCH, gone.rows()).rows())
         .extracting(UsageReport.Row::name)
         .containsExactly("blue", "red");
+  }
+
+  @Test
+  void manyRowsOfOneNamespaceTakeNothingFromOthers() {
+    for (int day = 0; day < 20; day++) {
+      for (String namespace : List.of("bank", "lab", "evil")) {
+        gone.add(row(day, "", new UsageOwner(namespace, "u", "bert")));
+      }
+    }
+    for (int owner = 0; owner < 2600; owner++) {
+      gone.add(row(20, "", new UsageOwner("evil", "u" + owner, "bert")));
+    }
+    for (int day = 0; day < 20; day++) {
+      assertThat(gone.rows())
+          .contains(
+              row(day, "", new UsageOwner("bank", "u", "bert")),
+              row(day, "", new UsageOwner("lab", "u", "bert")));
+    }
+    assertThat(gone.rows().size()).isLessThanOrEqualTo(GoneUsage.MOST_ROWS);
+  }
+
+  @Test
+  void whatBudgetsCountIsKeptHoweverManyQueuesThereAre() {
+    for (int day = 0; day < 31; day++) {
+      for (int queue = 0; queue < 100; queue++) {
+        gone.add(row(day, "q" + queue, "a"));
+      }
+    }
+    for (int queue = 0; queue < 100; queue++) {
+      assertThat(heldOf("q" + queue)).isEqualTo(31 * SOME.held());
+    }
+    gone.add(row(100, "q0", "a"));
+    assertThat(gone.rows().getFirst().when().day()).as("older days end").isAfter(DAY);
+  }
+
+  @Test
+  void ofMoreQueuesThanThatTheDaysOfAMonthBecomeOne() {
+    for (int day = 0; day < 31; day++) {
+      for (int queue = 0; queue < 200; queue++) {
+        gone.add(row(day, "q" + queue, "a"));
+      }
+    }
+    assertThat(gone.rows().size()).isLessThanOrEqualTo(GoneUsage.MOST_SUMS);
+    assertThat(gone.text().length()).isLessThan(1 << 20);
+    for (int queue = 0; queue < 200; queue++) {
+      assertThat(heldOf("q" + queue)).isEqualTo(31 * SOME.held());
+    }
+    assertThat(
+            gone.rows().stream()
+                .filter(row -> !row.when().day().isBefore(DAY.plusDays(24)))
+                .count())
+        .as("the last week is told by day")
+        .isEqualTo(7 * 200);
+  }
+
+  private long heldOf(String queue) {
+    return gone.rows().stream()
+        .filter(row -> row.when().queue().equals(queue))
+        .mapToLong(row -> row.usage().held())
+        .sum();
+  }
+
+  private static UsageRow row(int day, String queue, UsageOwner owner) {
+    return new UsageRow(new QueueDay(DAY.plusDays(day), queue), owner, SOME);
   }
 
   private static UsageRow row(int day, String queue, String user) {
