@@ -1,7 +1,9 @@
 package dev.kastor.operator.web;
 
 import io.quarkus.vertx.http.runtime.filters.Filters;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonObject;
 import io.vertx.core.net.HostAndPort;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.enterprise.event.Observes;
@@ -16,7 +18,8 @@ import org.eclipse.microprofile.config.inject.ConfigProperty;
  * <p>On a cluster that is who may {@code kubectl port-forward} to the operator, so Kubernetes' own
  * rules decide. A web site that points its own host name at 127.0.0.1 gets nothing at all: who
  * comes from the loopback interface must name it. Kubelets and Prometheus come from elsewhere; they
- * reach their own paths and no others.
+ * reach their own paths and no others. Nor does a page of another site that a browser has open
+ * reach what costs the operator work.
  */
 @Singleton
 final class PageGuard {
@@ -27,6 +30,9 @@ final class PageGuard {
   /** What is read from other machines, spelled exactly so. */
   private static final Set<String> FROM_ELSEWHERE =
       Set.of("/metrics", "/q/health", "/q/health/live", "/q/health/ready", "/q/health/started");
+
+  /** Whatever costs is below that. */
+  private static final String ROUTES = "/api/";
 
   /** Libraries, whose paths hold their version. */
   private static final String VERSIONED = "/_static/";
@@ -68,6 +74,17 @@ final class PageGuard {
       context.addHeadersEndHandler(
           done -> context.response().putHeader("Cache-Control", "no-cache"));
     }
+    if (context.normalizedPath().startsWith(ROUTES) && byAnotherSite(request)) {
+      refuse(
+          context,
+          403,
+          "a page of another site asks, and this answers the operator's own page only");
+      return;
+    }
+    if (request.method() == HttpMethod.POST && !isJson(request)) {
+      refuse(context, 415, "the body must have the content type application/json");
+      return;
+    }
     if (loopbackOnly && !mayAsk(request, context.normalizedPath())) {
       context
           .response()
@@ -80,6 +97,29 @@ final class PageGuard {
       return;
     }
     context.next();
+  }
+
+  private static void refuse(RoutingContext context, int status, String problem) {
+    context
+        .response()
+        .setStatusCode(status)
+        .putHeader("Content-Type", "application/json")
+        .end(new JsonObject().put("error", problem).encode());
+  }
+
+  /**
+   * Whether a browser says that a page of another site asks: in its reader's name that page would
+   * make the operator work, even where it may not read the answer.
+   */
+  private static boolean byAnotherSite(HttpServerRequest request) {
+    String site = request.getHeader("Sec-Fetch-Site");
+    return site != null && !site.equals("same-origin") && !site.equals("none");
+  }
+
+  /** Browsers send any other type, and none at all, for other sites without asking first. */
+  private static boolean isJson(HttpServerRequest request) {
+    String type = request.getHeader("Content-Type");
+    return type != null && type.split(";", 2)[0].strip().equalsIgnoreCase("application/json");
   }
 
   private static boolean mayAsk(HttpServerRequest request, String path) {

@@ -26,6 +26,8 @@ import jakarta.inject.Inject;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -124,6 +126,47 @@ class TenantsTest {
         .get("/api/v1/jobs/blue/job-of-blue/model.onnx")
         .then()
         .statusCode(404);
+  }
+
+  @Test
+  void noPageOfAnotherSiteMakesTheOperatorWork() {
+    for (String site : new String[] {"cross-site", "same-site"}) {
+      for (String path :
+          new String[] {
+            "/api/v1/whatif", "/api/v1/snapshot/job", "/api/v1/overview", "/api/v1/recording"
+          }) {
+        as("user:admin")
+            .header("Sec-Fetch-Site", site)
+            .contentType("application/json")
+            .body("{}")
+            .post(path)
+            .then()
+            .statusCode(403)
+            .body("error", containsString("own page only"));
+        as("user:admin").header("Sec-Fetch-Site", site).get(path).then().statusCode(403);
+      }
+    }
+  }
+
+  @Test
+  void aBodyWithoutATypeIsNotRead() throws Exception {
+    // What a browser sends for another site without asking first: no client library sends it.
+    for (String type : new String[] {"", "Content-Type: text/plain\r\n", "Content-Type:\r\n"}) {
+      for (String path : new String[] {"/api/v1/whatif", "/api/v1/snapshot/job"}) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+          socket
+              .getOutputStream()
+              .write(
+                  ("POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user:admin\r\n"
+                          + "%sContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+                      .formatted(path, type)
+                      .getBytes(StandardCharsets.US_ASCII));
+          String answer =
+              new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+          assertThat(answer).as(path + " " + type).startsWith("HTTP/1.1 415 ");
+        }
+      }
+    }
   }
 
   @Test
