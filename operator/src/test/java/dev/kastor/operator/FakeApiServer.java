@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.profile.ClusterTrainingProfile;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.client.Config;
@@ -15,6 +16,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.fabric8.mockwebserver.MockWebServer;
 import io.fabric8.mockwebserver.ServerRequest;
 import io.fabric8.mockwebserver.ServerResponse;
@@ -33,9 +35,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullUnmarked;
@@ -60,6 +64,8 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   private static final List<String> FAILED = new CopyOnWriteArrayList<>();
   private static final List<String> REVIEWED = new CopyOnWriteArrayList<>();
   private static volatile int failing;
+  private static volatile BiFunction<Pod, Boolean, Optional<Refused>> refusing =
+      (_, _) -> Optional.empty();
   private static volatile long lateMillis;
   private static volatile KubernetesClient client;
   private static volatile Path certificate;
@@ -102,6 +108,17 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   static void loseAnswer(String method, String path, String inBody, Duration late) {
     lateMillis = late.toMillis();
     loseAnswer(method, path, inBody);
+  }
+
+  /** An answer with which a pod is refused. */
+  record Refused(int code, String message) {}
+
+  /**
+   * Refuses the operator's pods as admission does, none where the rule says nothing. The rule is
+   * told whether it is a dry run, and must not ask this server.
+   */
+  static void refusePods(BiFunction<Pod, Boolean, Optional<Refused>> rule) {
+    refusing = rule;
   }
 
   /** Refuses so many of the next lists of jobs that the operator asks for. */
@@ -194,6 +211,10 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
             if (listsJobs && taken(REFUSED_LISTS)) {
               return new MockResponse().setResponseCode(500);
             }
+            Optional<Refused> refused = own ? Optional.empty() : refused(request);
+            if (refused.isPresent()) {
+              return answer(refused.get());
+            }
             int code = failing;
             if (code == 0 || own) {
               return super.dispatch(request);
@@ -276,6 +297,30 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static Optional<Refused> refused(RecordedRequest request) {
+    boolean makes =
+        "POST".equals(request.getMethod())
+            && request.getPath().matches("/api/v1/namespaces/[^/]+/pods(\\?.*)?");
+    return makes
+        ? refusing.apply(
+            Serialization.unmarshal(new String(request.getBody().getBytes(), UTF_8), Pod.class),
+            request.getPath().contains("dryRun"))
+        : Optional.empty();
+  }
+
+  private static MockResponse answer(Refused refused) {
+    return new MockResponse()
+        .setResponseCode(refused.code())
+        .setHeader("Content-Type", "application/json")
+        .setBody(
+            Serialization.asJson(
+                new StatusBuilder()
+                    .withStatus("Failure")
+                    .withCode(refused.code())
+                    .withMessage(refused.message())
+                    .build()));
   }
 
   /** Whether one was left; then there is one less. */

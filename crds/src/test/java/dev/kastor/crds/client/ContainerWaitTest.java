@@ -8,6 +8,8 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class ContainerWaitTest {
   private static Pod pod(ContainerState state) {
@@ -66,5 +68,24 @@ final class ContainerWaitTest {
             ContainerWait.of(
                 pod(new ContainerStateBuilder().withNewRunning().endRunning().build())))
         .isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          InvalidImageName           | Failed to apply default image tag "A:b:c"                | true
+          ErrImageNeverPull          | Container image "trainer:1" is not present with pull policy of Never | true
+          CreateContainerConfigError | secret "data" not found                                  | true
+          ErrImagePull               | reading manifest: manifest unknown                       | true
+          ImagePullBackOff           | Back-off pulling image "trainer:9": ErrImagePull: trainer:9: not found | true
+          ImagePullBackOff           | Back-off pulling image "trainer:1"                       | false
+          ErrImagePull               | dial tcp: i/o timeout                                    | false
+          ErrImagePull               | 429 Too Many Requests                                    | false
+          CrashLoopBackOff           | back-off 10s restarting                                  | false
+          """)
+  void onlyWhatSomebodyHasToMendLasts(String reason, String message, boolean lasts) {
+    assertThat(ContainerWait.of(waiting(reason, message)).orElseThrow().lasting()).isEqualTo(lasts);
   }
 }

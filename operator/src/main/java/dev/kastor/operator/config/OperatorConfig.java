@@ -129,6 +129,10 @@ public interface OperatorConfig {
     @WithDefault("13s")
     Duration leaseAge();
 
+    /** How long a node may have fewer slots than its pods hold before any of them has to leave. */
+    @WithDefault("3m")
+    Duration shortagePatience();
+
     /** Whether pods of a node that is gone for certain are removed without its kubelet. */
     @WithDefault("false")
     boolean forceDelete();
@@ -192,6 +196,12 @@ public interface OperatorConfig {
     /** Arithmetic threads of a replica. */
     @WithDefault("1")
     int threads();
+
+    /** Processor cores of a replica of a program, where its profile says none. */
+    Optional<String> cpu();
+
+    /** Memory of a replica of a program, where its profile says none. */
+    Optional<String> memory();
 
     /** How long a replica that is asked to end may take, its checkpoint included. */
     @WithDefault("30s")

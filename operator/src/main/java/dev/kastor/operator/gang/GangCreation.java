@@ -6,6 +6,7 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.PodNumbers;
+import dev.kastor.operator.kube.Refusal;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.kube.SlotWaiters;
 import dev.kastor.operator.kube.StatusWriter;
@@ -16,6 +17,7 @@ import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.NamedObjects;
+import dev.kastor.operator.pods.PodCheck;
 import dev.kastor.operator.pods.PodNode;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.pods.ProfileStore;
@@ -39,6 +41,7 @@ final class GangCreation {
   private final PodNumbers numbers;
   private final NamedObjects named;
   private final ProfileStore profiles;
+  private final PodCheck check;
   private final StatusWriter writer;
   private final GangTemplate template;
 
@@ -49,6 +52,7 @@ final class GangCreation {
       PodNumbers numbers,
       NamedObjects named,
       ProfileStore profiles,
+      PodCheck check,
       StatusWriter writer,
       OperatorConfig config) {
     this.cache = cache;
@@ -57,6 +61,7 @@ final class GangCreation {
     this.numbers = numbers;
     this.named = named;
     this.profiles = profiles;
+    this.check = check;
     this.writer = writer;
     template = new GangTemplate(config);
   }
@@ -65,6 +70,7 @@ final class GangCreation {
    * Makes the missing pods of a gang if all of them have their slots.
    *
    * @throws InvalidTemplate if no pods can be made of the template
+   * @throws Refusal if the API server does not take one of them; others may have been made
    */
   void create(TrainingJob job, List<GangPod> gang, GangPlan.Create create, Allocation target)
       throws InvalidTemplate {
@@ -105,8 +111,16 @@ final class GangCreation {
         if (size > 1) {
           Gates.close(pod);
         }
-        pods.create(pod);
+        try {
+          pods.create(pod);
+        } catch (Refusal e) {
+          if (create.first().isEmpty()) {
+            numbers.giveBack(job, first + rank);
+          }
+          throw e;
+        }
       }
+      check.made(job);
     }
   }
 

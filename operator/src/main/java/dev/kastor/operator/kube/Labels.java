@@ -23,6 +23,9 @@ public final class Labels {
 
   public static final String GANG_SIZE = "kastor.dev/gang-size";
 
+  /** Annotation of a pod: names of the containers that the operator asked for. */
+  public static final String CONTAINERS = "kastor.dev/containers";
+
   /** Label of a pod that is no replica: what else it is. */
   public static final String ROLE = "kastor.dev/role";
 

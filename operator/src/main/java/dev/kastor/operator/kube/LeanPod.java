@@ -40,6 +40,7 @@ final class LeanPod {
     kept.setInitContainers(spec.getInitContainers().stream().map(LeanPod::lean).toList());
     kept.setContainers(spec.getContainers().stream().map(LeanPod::lean).toList());
     kept.setOverhead(spec.getOverhead());
+    kept.setActiveDeadlineSeconds(spec.getActiveDeadlineSeconds());
     return Lean.withoutEmpties(kept);
   }
 

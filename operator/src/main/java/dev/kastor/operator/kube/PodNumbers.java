@@ -14,8 +14,12 @@ public final class PodNumbers {
   private final StatusWriter writer;
   private final Map<String, Long> next;
 
+  /** The first of the last numbers taken that no pod was made with. */
+  private final Map<String, Long> unused;
+
   public PodNumbers(JobRecords records, StatusWriter writer) {
     next = records.part();
+    unused = records.part();
     this.writer = writer;
   }
 
@@ -29,14 +33,28 @@ public final class PodNumbers {
   public long reserve(TrainingJob job, long free, int count) {
     String uid = job.getMetadata().getUid();
     Long stored = stored(job);
-    long first = Math.max(Math.max(stored == null ? 0 : stored, next.getOrDefault(uid, 0L)), free);
-    if (stored == null && first == 0) {
+    long taken = Math.max(stored == null ? 0 : stored, next.getOrDefault(uid, 0L));
+    long first = Math.max(unused.getOrDefault(uid, taken), free);
+    if (first + count <= taken) {
+      unused.put(uid, first + count);
+      return first;
+    }
+    unused.remove(uid);
+    if (stored == null && taken == 0 && first == 0) {
       writer.postpone(job, Map.of("nextPod", (long) count));
     } else if (!writer.patch(job, Map.of("nextPod", first + count))) {
       throw new IllegalStateException("job %s is gone".formatted(Labels.id(job)));
     }
     next.put(uid, first + count);
     return first;
+  }
+
+  /**
+   * Takes back the last numbers that were reserved, from this one on: the API server refused the
+   * pod of the first and was not asked for the others.
+   */
+  public void giveBack(TrainingJob job, long from) {
+    unused.put(job.getMetadata().getUid(), from);
   }
 
   /** The number above all that were given; as many as a job may have until its first is stored. */

@@ -1,17 +1,14 @@
 package dev.kastor.operator.kube;
 
-import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Counts slots: who has them and how many are left.
@@ -20,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * kubelet does not take one that asks for more.
  */
 public final class SlotCount {
-  private static final BigDecimal MOST = BigDecimal.valueOf(Integer.MAX_VALUE);
-
   private final String resource;
 
   /** Counts slots of this extended resource. */
@@ -59,7 +54,14 @@ public final class SlotCount {
   /** All slots of the node. */
   public int allocatable(Node node) {
     Map<String, Quantity> allocatable = node.getStatus().getAllocatable();
-    return allocatable == null ? 0 : amount(allocatable.get(resource));
+    return allocatable == null
+        ? 0
+        : (int) Math.min(Integer.MAX_VALUE, PodRequests.amount(allocatable.get(resource)));
+  }
+
+  /** Slots that these pods ask for together, whatever their node has. */
+  public int asked(Collection<Pod> pods) {
+    return saturated(pods.stream().filter(SlotCount::occupies).mapToLong(this::requested).sum());
   }
 
   /** Slots that these pods hold together on the node; may be more than it has. */
@@ -129,47 +131,12 @@ public final class SlotCount {
     return Math.max(0, allocatable(node) - held(node, podsOnNode));
   }
 
-  /**
-   * What Kubernetes counts for a pod: its containers and sidecars together, or an init container
-   * with the sidecars before it if that is more, and the overhead of its runtime class. Resources
-   * of the pod as a whole cannot be extended ones.
-   */
+  /** Resources of the pod as a whole cannot be extended ones. */
   private int requested(Pod pod) {
-    long sidecars = 0;
-    long starting = 0;
-    for (Container container : pod.getSpec().getInitContainers()) {
-      long own = requested(container);
-      starting = Math.max(starting, sidecars + own);
-      sidecars += "Always".equals(container.getRestartPolicy()) ? own : 0;
-    }
-    long running = sidecars;
-    for (Container container : pod.getSpec().getContainers()) {
-      running += requested(container);
-    }
-    Map<String, Quantity> overhead = pod.getSpec().getOverhead();
-    long beside = overhead == null ? 0 : amount(overhead.get(resource));
-    return saturated(Math.max(starting, running) + beside);
-  }
-
-  private int requested(Container container) {
-    var resources = container.getResources();
-    if (resources == null) {
-      return 0;
-    }
-    Quantity request =
-        resources.getRequests() == null ? null : resources.getRequests().get(resource);
-    Quantity limit = resources.getLimits() == null ? null : resources.getLimits().get(resource);
-    // Of an extended resource both are the same; a server that sets no defaults has the limit only.
-    return amount(request == null ? limit : request);
+    return (int) Math.min(Integer.MAX_VALUE, PodRequests.of(pod.getSpec(), resource));
   }
 
   private static int saturated(long slots) {
     return Math.clamp(slots, 0, Integer.MAX_VALUE);
-  }
-
-  private static int amount(@Nullable Quantity quantity) {
-    return quantity == null
-        ? 0
-        : quantity.getNumericalAmount().max(BigDecimal.ZERO).min(MOST).intValue();
   }
 }

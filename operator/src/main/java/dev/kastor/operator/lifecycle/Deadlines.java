@@ -22,7 +22,7 @@ public final class Deadlines {
     record Failed(JobReason reason, String message) implements Verdict {}
 
     /** It has to give its slots back and wait again. */
-    record StartAgain(int failedStarts, String message) implements Verdict {}
+    record StartAgain(int failedStarts, JobReason reason, String message) implements Verdict {}
   }
 
   private Deadlines() {}
@@ -53,6 +53,13 @@ public final class Deadlines {
           "The job has waited for slots for more than queueDeadlineSeconds (%d)."
               .formatted(limits.queueDeadlineSeconds()));
     }
+    Optional<Duration> patience = patience(limits).filter(most -> times.started().isEmpty());
+    if (patience.filter(most -> times.refused().compareTo(most) >= 0).isPresent()) {
+      return new Verdict.Failed(
+          JobReason.StartDeadlineExceeded,
+          "The API server has refused the job's pods for longer than its %d starts may take together, of startDeadlineSeconds (%d) each."
+              .formatted(limits.startAttempts(), limits.startDeadlineSeconds()));
+    }
     Optional<Instant> startEnd =
         times.starting().flatMap(at -> end(at.plus(ROUNDING), limits.startDeadlineSeconds()));
     if (passed(startEnd, now)) {
@@ -62,6 +69,15 @@ public final class Deadlines {
         earliest(activeEnd, earliest(queueEnd, startEnd.orElse(Instant.MAX))));
   }
 
+  /** How long the API server may refuse the pods of a job that has never trained. */
+  private static Optional<Duration> patience(LifecycleSpec limits) {
+    Long seconds = limits.startDeadlineSeconds();
+    Integer attempts = limits.startAttempts();
+    return seconds == null || attempts == null
+        ? Optional.empty()
+        : Optional.of(Duration.ofSeconds(seconds).multipliedBy(attempts));
+  }
+
   private static Verdict lateStart(LifecycleSpec limits, int failedStarts) {
     Integer attempts = limits.startAttempts();
     String message =
@@ -69,7 +85,24 @@ public final class Deadlines {
             .formatted(limits.startDeadlineSeconds(), failedStarts, attempts);
     return attempts != null && failedStarts >= attempts
         ? new Verdict.Failed(JobReason.StartDeadlineExceeded, message)
-        : new Verdict.StartAgain(failedStarts, message);
+        : new Verdict.StartAgain(failedStarts, JobReason.StartDeadlineExceeded, message);
+  }
+
+  /**
+   * The verdict on a job that starts and whose pods will never run as they are.
+   *
+   * @param limits with all defaults
+   * @param words what the kubelet says of them
+   */
+  static Verdict stuck(LifecycleSpec limits, LifeTimes times, String words) {
+    int failedStarts = times.failedStarts() + 1;
+    Integer attempts = limits.startAttempts();
+    String message =
+        "Pods of the job cannot start, in attempt %d of %d: %s"
+            .formatted(failedStarts, attempts, words);
+    return attempts != null && failedStarts >= attempts
+        ? new Verdict.Failed(JobReason.PodsCannotStart, message)
+        : new Verdict.StartAgain(failedStarts, JobReason.PodsCannotStart, message);
   }
 
   private static Optional<Instant> end(Instant from, @Nullable Long seconds) {

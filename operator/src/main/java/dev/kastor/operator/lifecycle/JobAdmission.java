@@ -1,6 +1,7 @@
 package dev.kastor.operator.lifecycle;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.operator.kube.NamespaceQuotas;
 import dev.kastor.operator.pods.NamedObjects;
 import dev.kastor.operator.pods.NodeFit;
 import dev.kastor.operator.pods.PodCheck;
@@ -21,13 +22,16 @@ public final class JobAdmission {
   private final PodCheck check;
   private final NodeFit fit;
   private final NamedObjects named;
+  private final NamespaceQuotas quotas;
 
   public JobAdmission(
       JobStatusWriter statuses,
       ProfileStore profiles,
       PodCheck check,
       NodeFit fit,
-      NamedObjects named) {
+      NamedObjects named,
+      NamespaceQuotas quotas) {
+    this.quotas = quotas;
     this.fit = fit;
     this.named = named;
     this.statuses = statuses;
@@ -39,7 +43,47 @@ public final class JobAdmission {
   public boolean held(TrainingJob job, Instant now) {
     return KueueHold.due(job)
         || statuses.notBefore(job).filter(now::isBefore).isPresent()
-        || hold(job).isPresent();
+        || hold(job).isPresent()
+        || waitsForQuota(job).isPresent();
+  }
+
+  /** The quota of the namespace for which a job that holds nothing waits. */
+  public Optional<Hold> waitsForQuota(TrainingJob job) {
+    String namespace = job.getMetadata().getNamespace();
+    if (!quotas.any(namespace)) {
+      return Optional.empty();
+    }
+    int least = PodCheck.least(job);
+    return quotas
+        .full(namespace, least, job.getSpec().slotsPerReplica())
+        .map(words ->
+            new Hold(
+                JobReason.NamespaceQuotaFull,
+                "%s; the job needs %d replicas at least.".formatted(words, least)));
+  }
+
+  /** Whether the API server refused pods of the job and has to be asked before it gets more. */
+  public boolean bounded(TrainingJob job) {
+    return check.bounded(job);
+  }
+
+  /**
+   * What a person should know of a job that has fewer pods than it could have because the API
+   * server takes no more; empty if nothing is known to be in the way.
+   */
+  public Optional<String> refusal(TrainingJob job) {
+    return check.refusal(job).or(() -> mostByQuota(job));
+  }
+
+  private Optional<String> mostByQuota(TrainingJob job) {
+    String namespace = job.getMetadata().getNamespace();
+    if (!quotas.any(namespace)) {
+      return Optional.empty();
+    }
+    int most = PodCheck.most(job);
+    return quotas
+        .tooSmall(namespace, most, job.getSpec().slotsPerReplica())
+        .map(words -> "%s; the job could have up to %d replicas.".formatted(words, most));
   }
 
   /** What the job waits for before it can wait for slots. */

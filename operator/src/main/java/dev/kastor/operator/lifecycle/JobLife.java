@@ -8,22 +8,30 @@ import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.JobPods;
+import dev.kastor.operator.pods.PodCheck;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.JobStatusWriter;
+import dev.kastor.operator.status.LifeTimes;
 import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /** Deadlines of unfinished jobs, and starts of them that are given up. */
 @Singleton
 public final class JobLife {
+  /** What may be mended while a pod starts, such as a Secret that comes with it. */
+  public static final Duration STUCK = Duration.ofSeconds(40);
+
   private final AllocationWriter allocations;
   private final JobStatusWriter statuses;
   private final JobPods pods;
+  private final PodCheck check;
   private final Awake awake;
   private final InstantSource clock;
 
@@ -31,11 +39,13 @@ public final class JobLife {
       AllocationWriter allocations,
       JobStatusWriter statuses,
       JobPods pods,
+      PodCheck check,
       Awake awake,
       InstantSource clock) {
     this.allocations = allocations;
     this.statuses = statuses;
     this.pods = pods;
+    this.check = check;
     this.awake = awake;
     this.clock = clock;
   }
@@ -43,13 +53,26 @@ public final class JobLife {
   /** Where the job stands with its deadlines; a suspended one is in time. */
   public Deadlines.Verdict verdict(TrainingJob job) {
     return switch (check(job)) {
-      case Deadlines.Verdict.InTime inTime -> inTime;
+      case Deadlines.Verdict.InTime inTime -> stuck(job).orElse(inTime);
       case Deadlines.Verdict.Failed failed ->
           new Deadlines.Verdict.Failed(failed.reason(), withTroubles(job, failed.message()));
       case Deadlines.Verdict.StartAgain again ->
           new Deadlines.Verdict.StartAgain(
-              again.failedStarts(), withTroubles(job, again.message()));
+              again.failedStarts(), again.reason(), withTroubles(job, again.message()));
     };
+  }
+
+  /** The verdict on a job that starts and has pods that never will; empty if it has none. */
+  private Optional<Deadlines.Verdict> stuck(TrainingJob job) {
+    LifeTimes times = statuses.times(job);
+    if (times.starting().isEmpty() || job.getSpec().suspended()) {
+      return Optional.empty();
+    }
+    LifecycleSpec limits = Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).lifecycle());
+    return pods.stuckBefore(job, clock.instant().minus(STUCK)).values().stream()
+        .sorted()
+        .findFirst()
+        .map(words -> Deadlines.stuck(limits, times, words));
   }
 
   /** Gives up a start that takes too long, until its backoff is over. */
@@ -59,7 +82,7 @@ public final class JobLife {
     giveUp(
         job,
         late.failedStarts(),
-        JobReason.StartDeadlineExceeded,
+        late.reason(),
         late.message(),
         Failures.backoff(tolerance, late.failedStarts()));
   }
@@ -96,6 +119,10 @@ public final class JobLife {
     if (check(job) instanceof Deadlines.Verdict.InTime inTime && inTime.until().isBefore(due)) {
       due = inTime.until();
     }
+    if (statuses.times(job).starting().isPresent()) {
+      // Whether pods are stuck is seen by looking at them for long enough.
+      due = due.isBefore(now.plus(STUCK)) ? due : now.plus(STUCK.dividedBy(4));
+    }
     return due.isBefore(now.plus(most)) ? Duration.between(now, due).plusMillis(10) : most;
   }
 
@@ -104,11 +131,15 @@ public final class JobLife {
       return new Deadlines.Verdict.InTime(Instant.MAX);
     }
     LifecycleSpec limits = Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).lifecycle());
-    return Deadlines.check(limits, statuses.times(job).since(awake.since()), clock.instant());
+    return Deadlines.check(
+        limits,
+        statuses.times(job).since(awake.since()).refused(check.refusedFor(job)),
+        clock.instant());
   }
 
   private String withTroubles(TrainingJob job, String message) {
-    List<String> troubles = pods.troubles(job);
+    List<String> troubles = new ArrayList<>(pods.troubles(job));
+    check.refusal(job).ifPresent(troubles::add);
     return troubles.isEmpty() ? message : message + " " + String.join("; ", troubles);
   }
 }

@@ -5,6 +5,7 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.pods.ClosedNodes;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.status.JobReason;
@@ -28,6 +29,7 @@ public final class Unbound {
   private final AllocationWriter allocations;
   private final JobStatusWriter statuses;
   private final JobLife life;
+  private final ClosedNodes closed;
   private final Duration patience;
   private final InstantSource clock;
 
@@ -36,12 +38,14 @@ public final class Unbound {
       AllocationWriter allocations,
       JobStatusWriter statuses,
       JobLife life,
+      ClosedNodes closed,
       OperatorConfig config,
       InstantSource clock) {
     this.pods = pods;
     this.allocations = allocations;
     this.statuses = statuses;
     this.life = life;
+    this.closed = closed;
     patience = config.agent().bindPatience();
     this.clock = clock;
   }
@@ -68,6 +72,7 @@ public final class Unbound {
 
   private void takeAway(
       TrainingJob job, AllocationStatus current, Map<PodView, String> unbound, boolean trains) {
+    unbound.forEach((pod, words) -> closed.refused(job, pod.node(), words));
     String message =
         "kube-scheduler finds no room on the chosen node: "
             + String.join("; ", unbound.values().stream().sorted().toList());

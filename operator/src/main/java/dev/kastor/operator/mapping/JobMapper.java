@@ -47,19 +47,29 @@ public final class JobMapper {
     JobReading reading = JobReading.of(job, allocation);
     JobSpec spec = reading.spec();
     return state(
-        reading, spec.queue(), spec.priority(), Optional.empty(), measured, training, pinned, now);
+        reading,
+        spec.queue(),
+        spec.priority(),
+        Integer.MAX_VALUE,
+        Optional.empty(),
+        measured,
+        training,
+        pinned,
+        now);
   }
 
   /**
    * The same in a queue that it may not have named, with the priority that counts there, on these
    * GPU types if they are given.
    *
+   * @param most replicas that it may have now, whatever it asks for
    * @throws IllegalArgumentException if its spec contradicts itself
    */
   public static JobState state(
       JobReading job,
       String queue,
       int priority,
+      int most,
       Optional<Set<String>> gpuTypes,
       Measured measured,
       boolean training,
@@ -68,7 +78,11 @@ public final class JobMapper {
     JobSpec named = job.spec();
     boolean asNamed = named.queue().equals(queue) && named.priority() == priority;
     JobSpec inQueue = asNamed ? named : named.queued(queue, priority);
-    JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
+    JobSpec bounded =
+        most < inQueue.elasticity().max()
+            ? inQueue.withElasticity(inQueue.elasticity().atMost(most))
+            : inQueue;
+    JobSpec spec = gpuTypes.map(bounded::onTypes).orElse(bounded);
     return new JobFacts(spec, job.history(), training, measured, pinned, Optional.empty())
         .state(job.job().getSpec().restartsToRescale() ? ASSUMED_OF_GANG : ASSUMED, now);
   }

@@ -68,6 +68,15 @@ public record JobReading(
         .orElseThrow(() -> new IllegalArgumentException(asked.problem().orElseThrow()));
   }
 
+  /**
+   * Fewest replicas with which the job may start.
+   *
+   * @throws IllegalArgumentException if its spec contradicts itself
+   */
+  public int least() {
+    return spec().elasticity().min();
+  }
+
   /** The allocation that the job has. */
   public Allocation allocation() {
     return history.allocation();

@@ -1,9 +1,8 @@
 package dev.kastor.operator.nodes;
 
 import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.operator.kube.Tolerations;
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.Taint;
-import java.util.List;
 import java.util.Set;
 
 /** What a node is good for. */
@@ -25,11 +24,7 @@ public enum NodeUse {
     if (lost) {
       return LOST;
     }
-    List<Taint> taints =
-        node.getSpec() == null || node.getSpec().getTaints() == null
-            ? List.of()
-            : node.getSpec().getTaints();
-    if (taints.stream().anyMatch(taint -> leaveTaints.contains(taint.getKey()))) {
+    if (Tolerations.taints(node).stream().anyMatch(taint -> leaveTaints.contains(taint.getKey()))) {
       return LEAVE;
     }
     if (SlotCount.usable(node)) {

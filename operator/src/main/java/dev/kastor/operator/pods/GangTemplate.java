@@ -4,6 +4,7 @@ import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.OwnContainers;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
 
@@ -43,6 +44,7 @@ public final class GangTemplate {
     }
     PodProfile.apply(profile, pod);
     node.choose(pod);
+    OwnContainers.mark(pod);
     return pod;
   }
 }

@@ -7,10 +7,12 @@ import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.ComingPods;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.NotSent;
+import dev.kastor.operator.kube.OwnContainers;
 import dev.kastor.operator.kube.PodName;
 import dev.kastor.operator.kube.PodNumbers;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.Provenance;
+import dev.kastor.operator.kube.Refusal;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.scheduler.model.JobId;
@@ -18,6 +20,8 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.time.Instant;
@@ -41,6 +45,9 @@ import java.util.stream.Stream;
  */
 @Singleton
 public final class JobPods {
+  /** Deadline of a pod that its kubelet ends at once, in seconds since the kubelet took it. */
+  private static final Long AT_ONCE = 1L;
+
   private final KubernetesClient client;
   private final ClusterCache cache;
   private final AllocationWriter allocations;
@@ -96,6 +103,21 @@ public final class JobPods {
         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
         .filter(pod -> PodTrouble.unschedulableSince(pod).filter(then::isAfter).isPresent())
         .collect(Collectors.toMap(PodView::of, pod -> PodTrouble.of(pod).orElse("")));
+  }
+
+  /**
+   * Pods made before that whose containers are not going to run, with what the kubelet says of
+   * each.
+   */
+  public Map<PodView, String> stuckBefore(TrainingJob job, Instant then) {
+    Map<PodView, String> stuck = new HashMap<>();
+    for (Pod pod : all(job)) {
+      PodView view = PodView.of(pod);
+      if (view.live() && view.created().isBefore(then)) {
+        PodTrouble.lasting(pod).ifPresent(words -> stuck.put(view, words));
+      }
+    }
+    return stuck;
   }
 
   private List<Pod> all(TrainingJob job) {
@@ -234,7 +256,11 @@ public final class JobPods {
         .filter(found -> cache.maker(found).isPresent());
   }
 
-  /** Makes a pod; one of that name that is there already is fine. */
+  /**
+   * Makes a pod; one of that name that is there already is fine.
+   *
+   * @throws Refusal if the API server does not take it
+   */
   public void create(Pod pod) {
     try {
       Pod made = client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create();
@@ -246,7 +272,7 @@ public final class JobPods {
         unanswered.add(pod);
       }
       if (!there) {
-        throw e;
+        throw Refusal.or(e);
       }
     }
   }
@@ -254,9 +280,38 @@ public final class JobPods {
   /**
    * Makes the pod of a server. It holds no slot, so nobody has to know at once whether a request
    * without an answer made one: of two for a server, one goes.
+   *
+   * @throws Refusal if the API server does not take it
    */
   public void createServer(Pod pod) {
-    unseen.add(client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create());
+    try {
+      unseen.add(
+          client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create());
+    } catch (KubernetesClientException e) {
+      throw Refusal.or(e);
+    }
+  }
+
+  /**
+   * Ends what others put beside the containers of the job's pods where those have all ended: until
+   * then the pod holds its slots. The pod itself stays, with its log and its last words.
+   */
+  public void endRest(TrainingJob job) {
+    Stream.concat(cache.pods(job).stream(), cache.serverPods(job).stream())
+        .filter(pod -> SlotCount.occupies(pod) && OwnContainers.of(pod).outlived())
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .filter(pod -> !AT_ONCE.equals(pod.getSpec().getActiveDeadlineSeconds()))
+        .forEach(pod ->
+            client
+                .pods()
+                .inNamespace(pod.getMetadata().getNamespace())
+                .withName(pod.getMetadata().getName())
+                .patch(
+                    PatchContext.of(PatchType.JSON_MERGE),
+                    """
+                    {"metadata": {"uid": "%s"}, "spec": {"activeDeadlineSeconds": %d}}
+                    """
+                        .formatted(pod.getMetadata().getUid(), AT_ONCE)));
   }
 
   /** Removes a pod; one that is gone already is fine. */

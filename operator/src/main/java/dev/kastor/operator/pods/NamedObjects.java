@@ -3,12 +3,17 @@ package dev.kastor.operator.pods;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.Refusal;
 import dev.kastor.operator.status.Hold;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Objects that the pods of a job need and whose names follow from the job's: its Secret and the
@@ -18,6 +23,8 @@ import java.util.Optional;
 @Singleton
 public final class NamedObjects {
   private record Taken(Hold hold, Instant at) {}
+
+  private static final Logger LOG = LoggerFactory.getLogger(NamedObjects.class);
 
   private final JobObjects secrets;
   private final GangService services;
@@ -42,12 +49,17 @@ public final class NamedObjects {
    * Makes what is missing or out of date; call before pods are made, and while there are any.
    *
    * @return whether all is there; else {@link #hold} says who is in the way
+   * @throws Refusal if the API server does not take one of them
    */
   public boolean ensure(TrainingJob job) {
     String uid = job.getMetadata().getUid();
-    Optional<Hold> found = job.getSpec().gang() ? services.ensure(job) : Optional.empty();
-    if (found.isEmpty() && hasSecret(job)) {
-      found = secrets.ensure(job);
+    Optional<Hold> found;
+    try {
+      found = inTheWay(job);
+    } catch (KubernetesClientException e) {
+      // Whoever had the name has it no more, or nobody would have been asked for more than that.
+      taken.remove(uid);
+      throw Refusal.or(e);
     }
     if (found.isEmpty()) {
       taken.remove(uid);
@@ -56,6 +68,11 @@ public final class NamedObjects {
     taken.put(uid, new Taken(found.get(), clock.instant()));
     events.warning(job, found.get().reason().name(), found.get().message());
     return false;
+  }
+
+  private Optional<Hold> inTheWay(TrainingJob job) {
+    Optional<Hold> found = job.getSpec().gang() ? services.ensure(job) : Optional.empty();
+    return found.isEmpty() && hasSecret(job) ? secrets.ensure(job) : found;
   }
 
   /** Whether nothing is missing or out of date, as far as is known here. */
@@ -72,7 +89,12 @@ public final class NamedObjects {
   public void tryAgain(TrainingJob job) {
     Taken last = taken.get(job.getMetadata().getUid());
     if (last != null && !clock.instant().isBefore(last.at().plus(PodCheck.AGAIN))) {
-      ensure(job);
+      try {
+        ensure(job);
+      } catch (Refusal e) {
+        // Told when the job has slots and its pods are made.
+        LOG.debug("{}: {}", Labels.id(job), e.words());
+      }
     }
   }
 

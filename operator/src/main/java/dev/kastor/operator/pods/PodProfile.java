@@ -71,7 +71,8 @@ final class PodProfile {
     env.addAll(all);
   }
 
-  private static void resources(ProfileSpec.@Nullable Resources wanted, Container container) {
+  /** Gives a container these resources, as far as it says nothing of them itself. */
+  static void resources(ProfileSpec.@Nullable Resources wanted, Container container) {
     if (wanted == null) {
       return;
     }

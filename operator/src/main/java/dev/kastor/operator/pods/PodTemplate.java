@@ -4,6 +4,7 @@ import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.OwnContainers;
 import dev.kastor.operator.kube.PodName;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.EnvVar;
@@ -36,10 +37,15 @@ public final class PodTemplate {
   private final AgentParts parts;
   private final WarmStartParts warmStart;
   private final UserTemplate user;
+  private final ProfileSpec.Resources usual;
 
   /** Builds pods as configured. */
   public PodTemplate(OperatorConfig config) {
     this.config = config;
+    usual =
+        new ProfileSpec.Resources(
+            config.agent().cpu().map(Quantity::parse).orElse(null),
+            config.agent().memory().map(Quantity::parse).orElse(null));
     parts = new AgentParts(config);
     warmStart = new WarmStartParts(config);
     user = new UserTemplate(config.slotResource());
@@ -82,7 +88,11 @@ public final class PodTemplate {
             : ofTemplate(job, profile, number);
     addWarmStart(job, other, pod.getSpec());
     PodProfile.apply(profile, pod);
+    if (job.getSpec().template() == null) {
+      PodProfile.resources(usual, pod.getSpec().getContainers().getFirst());
+    }
     node.choose(pod);
+    OwnContainers.mark(pod);
     return pod;
   }
 
@@ -110,7 +120,9 @@ public final class PodTemplate {
             Map.of());
     addWarmStart(job, other, pod.getSpec());
     PodProfile.apply(profile, pod);
+    PodProfile.resources(usual, pod.getSpec().getContainers().getFirst());
     PodNode.avoid(avoided, pod);
+    OwnContainers.mark(pod);
     return pod;
   }
 

@@ -22,6 +22,15 @@ public final class PodTrouble {
         .map(trouble -> pod.getMetadata().getName() + trouble);
   }
 
+  /** What will not get better by waiting, in the words of the kubelet; empty if all else may. */
+  public static Optional<String> lasting(Pod pod) {
+    return ContainerWait.of(pod)
+        .filter(ContainerWait::lasting)
+        .map(wait ->
+            "%s, container %s: %s"
+                .formatted(pod.getMetadata().getName(), wait.container(), wait.reason()));
+  }
+
   /** Since when no node takes the pod, though nothing but kube-scheduler holds it up. */
   public static Optional<Instant> unschedulableSince(Pod pod) {
     return unschedulable(pod).map(PodCondition::getLastTransitionTime).flatMap(StoredTime::of);

@@ -4,12 +4,12 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.kastor.operator.kube.OwnContainers;
 import dev.kastor.operator.kube.PodName;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.protocol.Outcome;
 import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
-import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Instant;
 import java.util.List;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param deleting whether its deletion was asked for
  * @param created when it was made
  * @param finished when it ended; its creation until that is known
- * @param exitCode of its container; 0 while it runs
+ * @param exitCode of its container, the first that failed of several; 0 while it runs
  * @param outcome what it wrote as its last words
  */
 public record PodView(
@@ -56,7 +56,7 @@ public record PodView(
     return !deleting && !ended();
   }
 
-  /** Whether its container ended. */
+  /** Whether its container ended, those that others put beside it or not. */
   public boolean ended() {
     return state == State.SUCCEEDED || state == State.FAILED;
   }
@@ -105,14 +105,15 @@ public record PodView(
   /** The view of a pod. */
   public static PodView of(Pod pod) {
     var meta = pod.getMetadata();
-    ContainerStateTerminated ending = termination(pod);
+    OwnContainers own = OwnContainers.of(pod);
+    ContainerStateTerminated ending = own.end().orElse(null);
     Instant created = instant(meta.getCreationTimestamp(), Instant.EPOCH);
     Integer exitCode = ending == null ? null : ending.getExitCode();
     return new PodView(
         meta.getName(),
         number(meta.getName()),
         PodPlace.meant(pod),
-        state(pod),
+        state(pod, own),
         meta.getDeletionTimestamp() != null,
         created,
         instant(ending == null ? null : ending.getFinishedAt(), created),
@@ -130,13 +131,18 @@ public record PodView(
     return pods.stream().mapToLong(pod -> pod.number() + 1).max().orElse(0);
   }
 
-  private static State state(Pod pod) {
+  private static State state(Pod pod, OwnContainers own) {
+    if (own.ended()) {
+      boolean well =
+          own.end().filter(end -> Integer.valueOf(0).equals(end.getExitCode())).isPresent();
+      return well ? State.SUCCEEDED : State.FAILED;
+    }
     String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
     if (phase == null) {
       return State.PENDING;
     }
     return switch (phase) {
-      case "Running" -> State.RUNNING;
+      case "Running" -> own.begun() ? State.RUNNING : State.PENDING;
       case "Succeeded" -> State.SUCCEEDED;
       case "Failed" -> State.FAILED;
       default -> State.PENDING;
@@ -145,18 +151,6 @@ public record PodView(
 
   private static long number(String name) {
     return PodName.of(name).map(PodName::number).orElse(-1L);
-  }
-
-  private static @Nullable ContainerStateTerminated termination(Pod pod) {
-    if (pod.getStatus() == null) {
-      return null;
-    }
-    for (ContainerStatus status : pod.getStatus().getContainerStatuses()) {
-      if (status.getState() != null && status.getState().getTerminated() != null) {
-        return status.getState().getTerminated();
-      }
-    }
-    return null;
   }
 
   private static Optional<Outcome> outcome(@Nullable String message) {

@@ -2,6 +2,7 @@ package dev.kastor.operator.reconcile;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.Refusal;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.signal.Mandate;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -26,7 +27,7 @@ final class JobAttempts {
   void run(TrainingJob job, Runnable work) {
     try {
       work.run();
-    } catch (KubernetesClientException e) {
+    } catch (Refusal | KubernetesClientException e) {
       if (!mandate.mayWrite()) {
         // Said once where the lease is renewed, not for thousands of jobs.
         return;

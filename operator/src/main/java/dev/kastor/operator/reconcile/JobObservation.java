@@ -108,16 +108,24 @@ final class JobObservation {
         : servers.stream().filter(server -> server.index() == 0).map(ServerPod::view).toList();
   }
 
-  /** Has the pods of a job that has nothing yet checked; says why there can be none. */
+  /**
+   * Has the pods of a job checked that has nothing yet, or fewer than it may have; says why there
+   * can be none.
+   */
   private Optional<String> admit(TrainingJob job) {
-    if (allocations.holds(job)) {
+    boolean holds = allocations.holds(job);
+    if (holds && !admission.bounded(job)) {
       return Optional.empty();
     }
     boolean held = admission.hold(job).isPresent();
     Optional<String> bad = admission.ask(job);
     if (held && admission.hold(job).isEmpty()) {
-      signals.arrived(Labels.id(job));
+      if (holds) {
+        signals.round();
+      } else {
+        signals.arrived(Labels.id(job));
+      }
     }
-    return bad;
+    return holds ? Optional.empty() : bad;
   }
 }

@@ -7,6 +7,7 @@ import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.hang.HangWatch;
 import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.StatusWriter;
+import dev.kastor.operator.lifecycle.JobAdmission;
 import dev.kastor.operator.lifecycle.KueueHold;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.pods.Failures;
@@ -38,6 +39,7 @@ final class JobReport {
   private final HangWatch hangs;
   private final QueueRules queues;
   private final TelemetryStore telemetry;
+  private final JobAdmission admission;
   private final WaitReasons reasons;
   private final StatusWriter writer;
   private final InstantSource clock;
@@ -50,6 +52,7 @@ final class JobReport {
       HangWatch hangs,
       QueueRules queues,
       TelemetryStore telemetry,
+      JobAdmission admission,
       WaitReasons reasons,
       StatusWriter writer,
       InstantSource clock) {
@@ -60,6 +63,7 @@ final class JobReport {
     this.hangs = hangs;
     this.queues = queues;
     this.telemetry = telemetry;
+    this.admission = admission;
     this.reasons = reasons;
     this.writer = writer;
     this.clock = clock;
@@ -104,7 +108,8 @@ final class JobReport {
             hangs.hanging(job).or(() -> unserved(job)).orElse(null),
             queues.directory().priorityLimit(job).orElse(null),
             telemetry.parted(job).orElse(null),
-            telemetry.unsaved(job).orElse(null)),
+            telemetry.unsaved(job).orElse(null),
+            admission.refusal(job).orElse(null)),
         failures.count());
   }
 

@@ -6,8 +6,11 @@ import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.gang.GangSteering;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.Refusal;
 import dev.kastor.operator.lifecycle.JobLife;
+import dev.kastor.operator.lifecycle.Refusals;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.GangPod;
@@ -37,6 +40,7 @@ final class JobSteering {
   private final FailureNotices notices;
   private final JobReport report;
   private final JobLife life;
+  private final Refusals refusals;
   private final EventRecorder events;
   private final Metrics metrics;
 
@@ -48,6 +52,7 @@ final class JobSteering {
       FailureNotices notices,
       JobReport report,
       JobLife life,
+      Refusals refusals,
       EventRecorder events,
       Metrics metrics) {
     this.cache = cache;
@@ -57,6 +62,7 @@ final class JobSteering {
     this.notices = notices;
     this.report = report;
     this.life = life;
+    this.refusals = refusals;
     this.events = events;
     this.metrics = metrics;
   }
@@ -79,6 +85,9 @@ final class JobSteering {
       return job.getSpec().gang()
           ? steerGang(job, gang, failures, tolerance)
           : members.steer(job, views, own, failures, tolerance);
+    } catch (Refusal e) {
+      refusals.settle(job, e, JobServers.count(job) > own.size());
+      return SOON;
     } catch (KubernetesClientException e) {
       throw e;
     } catch (RuntimeException e) {

@@ -2,6 +2,7 @@ package dev.kastor.operator.reconcile;
 
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.NamespaceQuotas;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.ProfileStore;
@@ -24,6 +25,7 @@ final class LeaderParts {
   private final Housekeeping housekeeping;
   private final FamilyStore families;
   private final ProfileStore profiles;
+  private final NamespaceQuotas quotas;
   private final Mandate mandate;
   private final Metrics metrics;
 
@@ -35,6 +37,7 @@ final class LeaderParts {
       Housekeeping housekeeping,
       FamilyStore families,
       ProfileStore profiles,
+      NamespaceQuotas quotas,
       Mandate mandate,
       Metrics metrics) {
     this.cache = cache;
@@ -44,6 +47,7 @@ final class LeaderParts {
     this.housekeeping = housekeeping;
     this.families = families;
     this.profiles = profiles;
+    this.quotas = quotas;
     this.mandate = mandate;
     this.metrics = metrics;
   }
@@ -52,6 +56,7 @@ final class LeaderParts {
   void start() {
     pods.adopt();
     profiles.start();
+    quotas.start();
     families.read();
     operator.start();
     metrics.leading(true);

@@ -5,6 +5,7 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.lifecycle.JobAdmission;
 import dev.kastor.operator.lifecycle.JobLife;
+import dev.kastor.operator.lifecycle.Refusals;
 import dev.kastor.operator.lifecycle.Unbound;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.PodCheck;
@@ -25,6 +26,7 @@ final class NextPass {
   private final AllocationWriter allocations;
   private final JobAdmission admission;
   private final JobLife life;
+  private final Refusals refusals;
   private final Unbound unbound;
   private final Signals signals;
 
@@ -33,12 +35,14 @@ final class NextPass {
       AllocationWriter allocations,
       JobAdmission admission,
       JobLife life,
+      Refusals refusals,
       Unbound unbound,
       Signals signals) {
     this.statuses = statuses;
     this.allocations = allocations;
     this.admission = admission;
     this.life = life;
+    this.refusals = refusals;
     this.unbound = unbound;
     this.signals = signals;
   }
@@ -53,11 +57,15 @@ final class NextPass {
       signals.round();
     }
     Duration most = failures.count() > 0 ? AFTER_FAILURE : admitted(job) ? RESYNC : PodCheck.AGAIN;
-    most = unbound.relieve(job, statuses.phase(job) == Phase.Running, most);
+    boolean trains = statuses.phase(job) == Phase.Running;
+    if (trains && allocations.holds(job)) {
+      refusals.settleStuck(job);
+    }
+    most = unbound.relieve(job, trains, most);
     return life.next(job, next.compareTo(most) < 0 ? next : most);
   }
 
   private boolean admitted(TrainingJob job) {
-    return allocations.holds(job) || admission.hold(job).isEmpty();
+    return admission.hold(job).isEmpty() || (allocations.holds(job) && !admission.bounded(job));
   }
 }

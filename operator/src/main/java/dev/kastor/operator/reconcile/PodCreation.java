@@ -6,12 +6,14 @@ import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.PodNumbers;
+import dev.kastor.operator.kube.Refusal;
 import dev.kastor.operator.kube.SlotWaiters;
 import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.NamedObjects;
+import dev.kastor.operator.pods.PodCheck;
 import dev.kastor.operator.pods.PodNode;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodTemplate;
@@ -40,6 +42,7 @@ final class PodCreation {
   private final ProfileStore profiles;
   private final PodDepartures departures;
   private final NodeUses uses;
+  private final PodCheck check;
   private final EventRecorder events;
   private final PodTemplate template;
 
@@ -52,6 +55,7 @@ final class PodCreation {
       ProfileStore profiles,
       PodDepartures departures,
       NodeUses uses,
+      PodCheck check,
       EventRecorder events,
       OperatorConfig config) {
     this.cache = cache;
@@ -62,6 +66,7 @@ final class PodCreation {
     this.profiles = profiles;
     this.departures = departures;
     this.uses = uses;
+    this.check = check;
     this.events = events;
     template = new PodTemplate(config);
   }
@@ -70,6 +75,7 @@ final class PodCreation {
    * Makes missing pods where slots are free; true if all could be made.
    *
    * @throws InvalidTemplate if no pods can be made of the job's template
+   * @throws Refusal if the API server does not take one of them; others may have been made
    */
   boolean fill(TrainingJob job, List<PodView> views, PodPlan plan, @Nullable Integer atMost)
       throws InvalidTemplate {
@@ -107,14 +113,15 @@ final class PodCreation {
       for (var entry : claim.replicas().entrySet()) {
         Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
         for (int i = 0; i < entry.getValue() && node.isPresent(); i++) {
-          Pod pod = template.pod(job, profile.get().spec(), other, number++, node.get());
+          Pod pod = template.pod(job, profile.get().spec(), other, number, node.get());
           if (gang) {
             Gates.close(pod);
           }
-          pods.create(pod);
+          make(job, number++, () -> pods.create(pod));
         }
       }
       if (whole) {
+        check.made(job);
         waiters.done(Labels.id(job), plan.missing().keySet());
       }
       return whole;
@@ -128,6 +135,16 @@ final class PodCreation {
    */
   long reserve(TrainingJob job, List<PodView> known, int count) {
     return numbers.reserve(job, PodView.free(known), count);
+  }
+
+  /** Makes the pod of a number, which others may have if the API server refuses the pod. */
+  void make(TrainingJob job, long number, Runnable create) {
+    try {
+      create.run();
+    } catch (Refusal e) {
+      numbers.giveBack(job, number);
+      throw e;
+    }
   }
 
   /** The job that the spec names for a warm start, which is of the same namespace. */

@@ -3,6 +3,7 @@ package dev.kastor.operator.reconcile;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.Refusal;
 import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.NamedObjects;
@@ -13,6 +14,7 @@ import dev.kastor.operator.pods.ProfileStore;
 import dev.kastor.operator.pods.ServerPod;
 import dev.kastor.operator.pods.WarmStartSource;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.util.List;
 import java.util.Optional;
@@ -58,6 +60,7 @@ final class ServerCreation {
    * @param replicas pods of the job's replicas
    * @param servers pods of its servers
    * @param missing indices of those to make
+   * @throws Refusal if the API server does not take one of them; others may have been made
    */
   boolean make(
       TrainingJob asked, List<PodView> replicas, List<ServerPod> servers, List<Integer> missing) {
@@ -73,8 +76,8 @@ final class ServerCreation {
     Optional<WarmStartSource> other = creation.warmStart(job);
     List<PodNode> avoided = cache.nodes().stream().filter(this::ends).map(PodNode::of).toList();
     for (int index : missing) {
-      pods.createServer(
-          template.server(job, profile.get().spec(), other, number++, index, avoided));
+      Pod pod = template.server(job, profile.get().spec(), other, number, index, avoided);
+      creation.make(job, number++, () -> pods.createServer(pod));
     }
     return true;
   }

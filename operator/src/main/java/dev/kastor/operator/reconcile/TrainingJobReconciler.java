@@ -116,6 +116,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     if (!cache.ours(job) || job.getMetadata().getDeletionTimestamp() != null) {
       return UpdateControl.noUpdate();
     }
+    pods.endRest(job);
     Phase phase = statuses.phase(job);
     if (phase == Phase.Succeeded || phase == Phase.Failed) {
       return ended

@@ -93,7 +93,7 @@ final class UnfinishedJobs {
           new JobAction.End(
               Phase.Failed, JobReason.InvalidTemplate, String.valueOf(e.getMessage()), 0));
     }
-    if (views.isEmpty()) {
+    if (views.isEmpty() && pods.of(job).isEmpty()) {
       // Slots are no use to a job that can have no pods.
       admission
           .hold(job)

@@ -37,7 +37,7 @@ final class WaitReasons {
     if (job.getSpec().suspended()) {
       return phase;
     }
-    Optional<Hold> hold = admission.hold(job);
+    Optional<Hold> hold = admission.hold(job).or(() -> admission.waitsForQuota(job));
     if (hold.isPresent()) {
       if (namesNoProfile(hold.get().reason())) {
         events.warning(job, hold.get().reason().name(), hold.get().message());

@@ -74,6 +74,11 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
   }
 
   @Override
+  public int most(TrainingJob job, int replicas) {
+    return admission.bounded(job) ? replicas : Integer.MAX_VALUE;
+  }
+
+  @Override
   public Optional<Set<String>> gpuTypes(TrainingJob job) {
     return fit.types(job);
   }

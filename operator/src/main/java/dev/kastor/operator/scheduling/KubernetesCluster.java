@@ -5,11 +5,15 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.kube.NamespaceQuotas;
 import dev.kastor.operator.kube.ToldLast;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.mapping.JobReadings;
+import dev.kastor.operator.nodes.NodeUse;
 import dev.kastor.operator.nodes.NodeUses;
+import dev.kastor.operator.nodes.Shortages;
+import dev.kastor.operator.pods.ClosedNodes;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.scheduler.goodput.Measured;
@@ -29,8 +33,10 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -58,6 +64,15 @@ public final class KubernetesCluster implements Cluster {
     /** Whether it must not be given slots if it has none. */
     boolean held(TrainingJob job, Instant now);
 
+    /**
+     * Most replicas for which the API server takes pods now, those that it has included.
+     *
+     * @param replicas how many it has
+     */
+    default int most(TrainingJob job, int replicas) {
+      return Integer.MAX_VALUE;
+    }
+
     /** GPU types that its pods may be put on; empty for all. */
     Optional<Set<String>> gpuTypes(TrainingJob job);
 
@@ -76,8 +91,11 @@ public final class KubernetesCluster implements Cluster {
   private final AllocationChanges changes;
   private final Knowledge knowledge;
   private final NodeUses uses;
+  private final ClosedNodes closed;
+  private final Shortages shortages;
   private final NodeMapper nodeMapper;
   private final QueueRules queues;
+  private final NamespaceQuotas quotas;
   private final InstantSource clock;
   private final EventRecorder events;
   private final JobReadings readings = new JobReadings();
@@ -89,9 +107,12 @@ public final class KubernetesCluster implements Cluster {
       ClusterCache cache,
       AllocationChanges changes,
       Knowledge knowledge,
+      ClosedNodes closed,
+      Shortages shortages,
       NodeMapper nodeMapper,
       EventRecorder events,
       QueueRules queues,
+      NamespaceQuotas quotas,
       NodeUses uses,
       InstantSource clock) {
     badPins = new ToldLast(records);
@@ -100,9 +121,12 @@ public final class KubernetesCluster implements Cluster {
     this.cache = cache;
     this.changes = changes;
     this.knowledge = knowledge;
+    this.closed = closed;
+    this.shortages = shortages;
     this.nodeMapper = nodeMapper;
     this.events = events;
     this.queues = queues;
+    this.quotas = quotas;
     this.clock = clock;
   }
 
@@ -135,9 +159,17 @@ public final class KubernetesCluster implements Cluster {
     Instant now = clock.instant();
     List<TrainingJob> wantToRun = cache.jobs().stream().filter(knowledge::wantsToRun).toList();
     List<JobReading> wanting = reader.of(wantToRun, changes::decided);
-    var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
+    Set<String> passing = shortages.passing(cache.nodes(), now);
+    var round = RoundNodes.of(cache.nodes(), node -> use(node, passing), wanting, cache::pods);
     List<Node> nodes = nodeMapper.nodes(cache.nodes(), round, now);
     QueueDirectory directory = queues.directory();
+    NamespaceRooms rooms = rooms();
+    ClosedNodes.Look closedNow =
+        closed.look(
+            cache.nodes().stream()
+                .filter(node -> round.open().contains(node.getMetadata().getName()))
+                .toList());
+    Map<JobId, Map<String, String>> closedTo = new HashMap<>();
     List<JobState> jobs = new ArrayList<>(wanting.size());
     Set<JobId> pins = new HashSet<>();
     for (JobReading job : wanting) {
@@ -145,8 +177,12 @@ public final class KubernetesCluster implements Cluster {
       if (job.allocation().isEmpty() && (passedOver || knowledge.held(job.job(), now))) {
         continue;
       }
-      Optional<JobState> state = stateOrNone(job, passedOver, round, directory, now);
+      Optional<JobState> state = stateOrNone(job, passedOver, round, directory, rooms, now);
       state.ifPresent(jobs::add);
+      Map<String, String> nodesClosed = state.isEmpty() ? Map.of() : closedNow.of(job.job());
+      if (!nodesClosed.isEmpty()) {
+        closedTo.put(job.id(), nodesClosed);
+      }
       if (state.isPresent()
           && JobMapper.pinnedHere(job.job(), job.allocation())
           && job.withinBounds()
@@ -154,10 +190,17 @@ public final class KubernetesCluster implements Cluster {
         pins.add(job.id());
       }
     }
-    Pins held = Pins.of(new Snapshot(now, nodes, jobs, directory.queues()), pins);
+    Pins held = Pins.of(new Snapshot(now, nodes, jobs, directory.queues(), closedTo), pins);
     Set<JobId> staying = new HashSet<>(round.staying());
     pins.stream().filter(id -> !held.broken().containsKey(id)).forEach(staying::add);
     return new Look(held, wanting, staying);
+  }
+
+  private NodeUse use(io.fabric8.kubernetes.api.model.Node node, Set<String> passing) {
+    NodeUse use = uses.of(node);
+    return use == NodeUse.OPEN && passing.contains(node.getMetadata().getName())
+        ? NodeUse.KEEP
+        : use;
   }
 
   private void tellPin(JobId id, String problem) {
@@ -177,6 +220,7 @@ public final class KubernetesCluster implements Cluster {
   List<JobState> newcomers(Collection<JobId> ids) {
     Instant now = clock.instant();
     QueueDirectory directory = queues.directory();
+    NamespaceRooms rooms = rooms();
     List<JobState> jobs = new ArrayList<>();
     for (JobId id : ids) {
       cache
@@ -185,15 +229,23 @@ public final class KubernetesCluster implements Cluster {
           .filter(job -> !changes.passOver(job) && !knowledge.held(job, now))
           .map(job -> JobReading.of(job, changes.decided(job)))
           .filter(reading -> reading.allocation().isEmpty())
-          .flatMap(reading -> stateOrNone(reading, false, RoundNodes.NONE, directory, now))
+          .flatMap(reading -> stateOrNone(reading, false, RoundNodes.NONE, directory, rooms, now))
           .ifPresent(jobs::add);
     }
     return jobs;
   }
 
-  /** Whether new replicas may be put on the node. */
-  boolean usable(String node) {
-    return cache.node(node).filter(uses::open).isPresent();
+  /** Whether new replicas of the job may be put on the node. */
+  boolean usable(JobId id, String name) {
+    return cache
+        .node(name)
+        .filter(uses::open)
+        .filter(node ->
+            cache
+                .job(id)
+                .filter(job -> closed.look(List.of(node)).of(job).containsKey(name))
+                .isEmpty())
+        .isPresent();
   }
 
   @Override
@@ -201,10 +253,20 @@ public final class KubernetesCluster implements Cluster {
     var _ = changes.carryOut(decided, true);
   }
 
+  private NamespaceRooms rooms() {
+    return NamespaceRooms.of(
+        quotas, cache.jobs(), job -> JobMapper.allocation(changes.decided(job)), cache::pods);
+  }
+
   private Optional<JobState> stateOrNone(
-      JobReading job, boolean passedOver, RoundNodes round, QueueDirectory directory, Instant now) {
+      JobReading job,
+      boolean passedOver,
+      RoundNodes round,
+      QueueDirectory directory,
+      NamespaceRooms rooms,
+      Instant now) {
     try {
-      return state(job, passedOver, round, directory, now);
+      return state(job, passedOver, round, directory, rooms, now);
     } catch (IllegalArgumentException e) {
       LOG.debug("{}: left out of the round: {}", job.id(), e.getMessage());
       return Optional.empty();
@@ -226,11 +288,13 @@ public final class KubernetesCluster implements Cluster {
       boolean passedOver,
       RoundNodes round,
       QueueDirectory directory,
+      NamespaceRooms rooms,
       Instant now) {
     TrainingJob job = reading.job();
     Allocation allocation = reading.allocation();
     Optional<Reason> refusal = directory.refusal(job);
-    if (refusal.isPresent() && allocation.isEmpty()) {
+    int most = Math.min(rooms.most(job, allocation), knowledge.most(job, allocation.replicas()));
+    if (allocation.isEmpty() && (refusal.isPresent() || most < reading.least())) {
       return Optional.empty();
     }
     String queue = directory.of(job, reading.given());
@@ -256,6 +320,7 @@ public final class KubernetesCluster implements Cluster {
             reading,
             queue,
             directory.priority(job, queue),
+            most,
             knowledge.gpuTypes(job),
             knowledge.measured(job),
             knowledge.training(job, reading.history()),

@@ -95,6 +95,7 @@ public final class LiveSnapshot {
             JobReading.of(job, null),
             queue,
             directory.priority(job, queue),
+            Integer.MAX_VALUE,
             knowledge.gpuTypes(job),
             families.learner(job).measured(now),
             false,

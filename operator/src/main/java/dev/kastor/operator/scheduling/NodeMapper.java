@@ -4,7 +4,6 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.SlotCount;
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeTraits;
 import dev.kastor.operator.nodes.NodeTypes;
 import dev.kastor.operator.nodes.SlowNodes;
@@ -16,8 +15,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,17 +38,14 @@ final class NodeMapper {
   private static final Duration REPORT = Duration.ofSeconds(30);
 
   private final ClusterCache cache;
-  private final Metrics metrics;
   private final SlowNodes slow;
   private final SlotCount slots;
   private final String gpuTypeLabel;
   private final Duration departure;
   private final Set<String> unreadable = new HashSet<>();
-  private Set<String> overcommitted = Set.of();
 
-  NodeMapper(ClusterCache cache, Metrics metrics, SlowNodes slow, OperatorConfig config) {
+  NodeMapper(ClusterCache cache, SlowNodes slow, OperatorConfig config) {
     this.cache = cache;
-    this.metrics = metrics;
     this.slow = slow;
     slots = new SlotCount(config.slotResource());
     gpuTypeLabel = config.gpuTypeLabel();
@@ -58,40 +56,34 @@ final class NodeMapper {
   synchronized List<Node> nodes(
       Collection<io.fabric8.kubernetes.api.model.Node> nodes, RoundNodes round, Instant now) {
     List<Node> mapped = new ArrayList<>(nodes.size());
-    Set<String> over = new HashSet<>();
     Set<String> present = HashSet.newHashSet(nodes.size());
     for (var node : nodes) {
       String name = node.getMetadata().getName();
       present.add(name);
       boolean open = round.open().contains(name);
-      int left = open ? left(node, over, now) : round.kept().getOrDefault(name, 0);
+      int left = open ? left(node, now) : round.kept().getOrDefault(name, 0);
       if (left > 0) {
         mapped.add(node(node, left));
       }
     }
-    metrics.overcommitted(over.size());
-    overcommitted = over;
     mapped.sort(Comparator.comparing(Node::name));
-    return slow.told(mapped, present, now);
+    return slow.told(mapped, () -> taken(nodes), present, now);
   }
 
-  private int left(io.fabric8.kubernetes.api.model.Node node, Set<String> over, Instant now) {
-    String name = node.getMetadata().getName();
-    List<Pod> pods = cache.podsOn(name);
-    int held = slots.held(node, pods);
-    int has = slots.allocatable(node);
-    if (held > has) {
-      over.add(name);
-      if (!overcommitted.contains(name)) {
-        LOG.warn(
-            "node {}: its pods hold {} of {} slots, so none is given to others there. A GPU may"
-                + " have failed, or a pod was bound past the scheduler: compare the pods on the"
-                + " node with what it can allocate.",
-            name,
-            held,
-            has);
-      }
+  /** Slots that pods of jobs hold, by node. */
+  private Map<String, Integer> taken(Collection<io.fabric8.kubernetes.api.model.Node> nodes) {
+    Map<String, Integer> taken = HashMap.newHashMap(nodes.size());
+    for (var node : nodes) {
+      String name = node.getMetadata().getName();
+      List<Pod> ours =
+          cache.podsOn(name).stream().filter(pod -> cache.maker(pod).isPresent()).toList();
+      taken.put(name, slots.held(node, ours));
     }
+    return taken;
+  }
+
+  private int left(io.fabric8.kubernetes.api.model.Node node, Instant now) {
+    List<Pod> pods = cache.podsOn(node.getMetadata().getName());
     return slots.free(node, pods.stream().filter(pod -> !gives(pod, now)).toList());
   }
 

@@ -1,14 +1,10 @@
 package dev.kastor.operator.start;
 
+import dev.kastor.operator.kube.OwnContainers;
 import dev.kastor.operator.kube.StoredTime;
-import io.fabric8.kubernetes.api.model.ContainerState;
-import io.fabric8.kubernetes.api.model.ContainerStateRunning;
-import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import java.time.Instant;
-import java.util.Comparator;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -33,13 +29,6 @@ public record PodTimes(Optional<Instant> scheduled, Optional<Instant> container)
             .map(PodCondition::getLastTransitionTime)
             .flatMap(time -> StoredTime.of(time).stream())
             .findFirst(),
-        pod.getStatus().getContainerStatuses().stream()
-            .map(ContainerStatus::getState)
-            .filter(Objects::nonNull)
-            .map(ContainerState::getRunning)
-            .filter(Objects::nonNull)
-            .map(ContainerStateRunning::getStartedAt)
-            .flatMap(time -> StoredTime.of(time).stream())
-            .max(Comparator.naturalOrder()));
+        OwnContainers.of(pod).running());
   }
 }

@@ -26,6 +26,7 @@ public final class JobConditions {
     PriorityLimited,
     Unconfirmed,
     Unsaved,
+    PodsRefused,
     Suspended,
     Complete,
     Failed
@@ -57,17 +58,18 @@ public final class JobConditions {
       @Nullable String stalled,
       @Nullable Reason limited,
       @Nullable String unconfirmed,
-      @Nullable String unsaved) {
+      @Nullable String unsaved,
+      @Nullable String refused) {
     /** A job that gets on. */
     public Facts(
         Phase phase, String reason, String message, int target, int members, int draining) {
-      this(phase, reason, message, target, members, draining, null, null, null, null);
+      this(phase, reason, message, target, members, draining, null, null, null, null, null);
     }
   }
 
   /** Types that few jobs ever have: the status of all others stays as small as it is. */
   private static final Set<Type> RARE =
-      EnumSet.of(Type.PriorityLimited, Type.Unconfirmed, Type.Unsaved);
+      EnumSet.of(Type.PriorityLimited, Type.Unconfirmed, Type.Unsaved, Type.PodsRefused);
 
   private JobConditions() {}
 
@@ -103,6 +105,7 @@ public final class JobConditions {
       case PriorityLimited -> facts.limited() != null;
       case Unconfirmed -> facts.unconfirmed() != null;
       case Unsaved -> facts.unsaved() != null;
+      case PodsRefused -> facts.refused() != null;
       case Suspended -> phase == Phase.Suspended;
       case Complete -> phase == Phase.Succeeded;
       case Failed -> phase == Phase.Failed;
@@ -115,7 +118,7 @@ public final class JobConditions {
           case Queued -> facts.phase() == Phase.Queued;
           case Admitted -> false;
           case Running -> facts.phase() == Phase.Running || facts.phase() == Phase.Starting;
-          case Rescaling, Stalled, PriorityLimited, Unconfirmed, Unsaved -> false;
+          case Rescaling, Stalled, PriorityLimited, Unconfirmed, Unsaved, PodsRefused -> false;
           case Suspended -> facts.phase() == Phase.Suspended;
           case Complete -> facts.phase() == Phase.Succeeded;
           case Failed -> facts.phase() == Phase.Failed;
@@ -136,6 +139,7 @@ public final class JobConditions {
           case PriorityLimited -> JobReason.WithinMaxPriority;
           case Unconfirmed -> holds ? JobReason.ClaimsDiffer : JobReason.ClaimsHold;
           case Unsaved -> holds ? JobReason.CheckpointFailed : JobReason.CheckpointSaved;
+          case PodsRefused -> holds ? JobReason.PodsRefused : JobReason.PodsTaken;
           case Suspended -> JobReason.NotAsked;
           case Complete -> JobReason.WorkLeft;
           case Failed -> JobReason.NoFailure;
@@ -160,6 +164,7 @@ public final class JobConditions {
           case PriorityLimited -> facts.limited() == null ? null : facts.limited().message();
           case Unconfirmed -> facts.unconfirmed();
           case Unsaved -> facts.unsaved();
+          case PodsRefused -> facts.refused();
           case Queued, Admitted, Running, Rescaling, Suspended, Complete, Failed -> null;
         };
     message = own == null ? message : own;

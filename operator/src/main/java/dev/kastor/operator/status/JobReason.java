@@ -15,6 +15,7 @@ public enum JobReason {
   ProfileNotAllowed,
   NoSuitableNodes,
   PodsRefused,
+  NamespaceQuotaFull,
   InvalidTemplate,
   NotChecked,
   SecretNameTaken,
@@ -43,6 +44,8 @@ public enum JobReason {
   // Unsaved
   CheckpointFailed,
   CheckpointSaved,
+  // PodsRefused, beside the reason of that name above
+  PodsTaken,
   // Suspended
   SuspendedByUser,
   HeldForKueue,
@@ -59,6 +62,7 @@ public enum JobReason {
   ActiveDeadlineExceeded,
   QueueDeadlineExceeded,
   StartDeadlineExceeded,
+  PodsCannotStart,
   NoFailure;
 
   /** Whether the operator itself gives this reason. */

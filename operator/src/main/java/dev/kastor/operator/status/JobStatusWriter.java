@@ -94,7 +94,8 @@ public final class JobStatusWriter {
         phase == Phase.Starting
             ? admitted.map(at -> idle.filter(other -> other.isAfter(at)).orElse(at))
             : Optional.empty(),
-        (int) number(known.get("failedStarts")));
+        (int) number(known.get("failedStarts")),
+        Duration.ZERO);
   }
 
   /** When the job may get slots again; empty if at once. */

@@ -66,6 +66,36 @@ class DeadlinesTest {
         .isEqualTo(new Verdict.InTime(Instant.MAX));
   }
 
+  @Test
+  void refusalsOfPodsCountAgainstAllStartsTogether() {
+    LifeTimes times = times(null, 0, null, null, 0);
+    long patience = LIMITS.startDeadlineSeconds() * LIMITS.startAttempts();
+    assertThat(at(times.refused(Duration.ofSeconds(patience - 1)), 5))
+        .isInstanceOf(Verdict.InTime.class);
+    assertThat(at(times.refused(Duration.ofSeconds(patience)), 5))
+        .isInstanceOfSatisfying(
+            Verdict.Failed.class,
+            failed -> assertThat(failed.reason()).isEqualTo(JobReason.StartDeadlineExceeded));
+    LifeTimes trained = times(START, 0, null, null, 0);
+    assertThat(at(trained.refused(Duration.ofSeconds(patience)), 5))
+        .isInstanceOf(Verdict.InTime.class);
+  }
+
+  @Test
+  void podsThatCannotStartCostAnAttemptEach() {
+    assertThat(Deadlines.stuck(LIMITS, times(null, 0, null, START, 0), "no such image"))
+        .isInstanceOfSatisfying(
+            Verdict.StartAgain.class,
+            again -> {
+              assertThat(again.reason()).isEqualTo(JobReason.PodsCannotStart);
+              assertThat(again.failedStarts()).isEqualTo(1);
+              assertThat(again.message()).endsWith("no such image");
+            });
+    int last = LIMITS.startAttempts() - 1;
+    assertThat(Deadlines.stuck(LIMITS, times(null, 0, null, START, last), "no such image"))
+        .isInstanceOf(Verdict.Failed.class);
+  }
+
   private static Verdict at(LifeTimes times, long second) {
     return Deadlines.check(LIMITS, times, START.plusSeconds(second));
   }
@@ -81,6 +111,7 @@ class DeadlinesTest {
         Duration.ofSeconds(suspended),
         Optional.ofNullable(waiting),
         Optional.ofNullable(starting),
-        failedStarts);
+        failedStarts,
+        Duration.ZERO);
   }
 }

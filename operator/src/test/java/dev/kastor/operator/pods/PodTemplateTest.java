@@ -60,7 +60,7 @@ class PodTemplateTest {
         .containsEntry("kastor.dev/role", "server")
         .containsEntry("kastor.dev/server-index", "2")
         .containsEntry("app.kubernetes.io/managed-by", "kastor");
-    assertThat(server.getMetadata().getAnnotations()).isEmpty();
+    assertThat(server.getMetadata().getAnnotations()).containsOnlyKeys("kastor.dev/containers");
     var container = server.getSpec().getContainers().getFirst();
     assertThat(container.getResources().getLimits()).isEmpty();
     assertThat(container.getEnv())

@@ -167,6 +167,7 @@ class QueueBudgetsTest {
         JobReading.of(job, allocation),
         queue,
         directory.priority(job, queue),
+        Integer.MAX_VALUE,
         Optional.empty(),
         Measured.NOTHING,
         true,

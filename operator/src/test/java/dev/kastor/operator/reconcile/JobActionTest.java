@@ -134,7 +134,7 @@ class JobActionTest {
 
   @Test
   void aStartThatTakesTooLongIsGivenUp() {
-    var late = new Verdict.StartAgain(2, "slow start");
+    var late = new Verdict.StartAgain(2, JobReason.StartDeadlineExceeded, "slow start");
     assertThat(steer(facts -> facts.deadline = late).late()).contains(late);
     assertThat(steer(facts -> {}).late()).isEmpty();
   }

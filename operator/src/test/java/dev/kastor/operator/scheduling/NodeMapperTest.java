@@ -101,33 +101,11 @@ class NodeMapperTest {
     assertThat(slots(mapper, asked.plusSeconds(61))).isEqualTo(3);
   }
 
-  @Tag("slow")
-  @Test
-  void podsThatHoldMoreThanTheNodeHasAreCounted() {
-    create(pod("one", 3));
-    create(pod("two", 3));
-    NodeMapper mapper = mapper();
-
-    assertThat(slots(mapper, NOW)).isZero();
-    assertThat(overcommitted()).isEqualTo(1);
-    client.pods().inNamespace("team").withName("two").delete();
-    long end = System.nanoTime() + 600_000_000_000L;
-    while (cache.podsOn("n1").size() > 1 && System.nanoTime() < end) {
-      Thread.onSpinWait();
-    }
-    assertThat(slots(mapper, NOW)).isEqualTo(1);
-    assertThat(overcommitted()).isZero();
-  }
-
   private int slots(NodeMapper mapper, Instant now) {
     var round = new RoundNodes(Set.of("n1"), Map.of(), Set.of());
     return mapper.nodes(List.of(node), round, now).stream()
         .mapToInt(dev.kastor.scheduler.model.Node::slots)
         .sum();
-  }
-
-  private double overcommitted() {
-    return metrics.registry().getSampleValue("kastor_nodes_overcommitted");
   }
 
   private NodeMapper mapper() {
@@ -144,7 +122,7 @@ class NodeMapperTest {
     SlowNodes slow =
         new SlowNodes(
             new EventRecorder(new JobRecords(), client, metrics, InstantSource.system()), metrics);
-    return new NodeMapper(cache, metrics, slow, config);
+    return new NodeMapper(cache, slow, config);
   }
 
   private void create(Pod pod) {

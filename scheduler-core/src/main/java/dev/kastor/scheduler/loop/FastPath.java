@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
 
 /**
  * Scheduler of new jobs between two rounds over all jobs: it decides on them alone, from the slots
@@ -70,12 +70,12 @@ public final class FastPath {
    * shows it.
    *
    * @param newcomers jobs that hold nothing
-   * @param usable whether a node that the last round saw may still be used
+   * @param usable whether a node that the last round saw may still be used for a job
    * @return a round over these jobs alone, in which each gets slots; empty if a round over all jobs
    *     is needed
    */
   public synchronized Optional<Round> tryPlace(
-      Instant now, List<JobState> newcomers, Predicate<String> usable) {
+      Instant now, List<JobState> newcomers, BiPredicate<JobId, String> usable) {
     boolean known = newcomers.stream().anyMatch(job -> changed.contains(job.id()));
     if (!ample || known || newcomers.isEmpty()) {
       return Optional.empty();
@@ -90,7 +90,9 @@ public final class FastPath {
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
     for (JobState job : newcomers) {
       Allocation given = plan.allocation(job.id());
-      if (given.isEmpty() || !given.replicasByNode().keySet().stream().allMatch(usable)) {
+      if (given.isEmpty()
+          || !given.replicasByNode().keySet().stream()
+              .allMatch(node -> usable.test(job.id(), node))) {
         return Optional.empty();
       }
       assignments.put(job.id(), new Plan.Assignment(given, plan.reason(job.id())));

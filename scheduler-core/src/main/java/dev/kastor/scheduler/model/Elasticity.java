@@ -16,6 +16,20 @@ public sealed interface Elasticity {
     return replicas >= min() && replicas <= max() && allowed().contains(replicas);
   }
 
+  /** The same with at most so many replicas, at least one: its minimum is lowered where it must. */
+  default Elasticity atMost(int most) {
+    if (most >= max()) {
+      return this;
+    }
+    int least = Math.min(min(), most);
+    return switch (this) {
+      case Rigid rigid -> new Rigid(most);
+      case Elastic elastic -> new Elastic(least, most, allowed());
+      case Restarting restarting -> new Restarting(least, most, allowed());
+      case Adaptive adaptive -> new Adaptive(least, most, allowed());
+    };
+  }
+
   /** A fixed gang. */
   record Rigid(int replicas) implements Elasticity {
     public Rigid {

@@ -261,6 +261,11 @@ public record JobSpec(
     for (String type : types) {
       traits.put(type, new GpuTraits(batchLimits, slotsPerReplica, 0));
     }
+    return withTypes(traits);
+  }
+
+  /** The same with these traits by GPU type. */
+  public JobSpec withTypes(SequencedMap<String, GpuTraits> traits) {
     return new JobSpec(
         id,
         submitted,

@@ -54,8 +54,7 @@ public record Pins(Snapshot snapshot, SequencedMap<JobId, String> broken) {
               return job;
             })
             .toList();
-    return new Pins(
-        new Snapshot(snapshot.now(), snapshot.nodes(), jobs, snapshot.queues()), broken);
+    return new Pins(snapshot.withJobs(jobs), broken);
   }
 
   /** Why a pin does not hold; empty if it does. */

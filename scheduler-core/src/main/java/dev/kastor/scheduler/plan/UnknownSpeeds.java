@@ -30,7 +30,7 @@ public final class UnknownSpeeds {
     snapshot.nodes().forEach(node -> nodes.put(node.name(), node));
     List<JobState> jobs =
         snapshot.jobs().stream().map(job -> concerns(job) ? keepSize(job, nodes) : job).toList();
-    return new Snapshot(snapshot.now(), snapshot.nodes(), jobs, snapshot.queues());
+    return snapshot.withJobs(jobs);
   }
 
   private static boolean concerns(JobState job) {

@@ -2,6 +2,7 @@ package dev.kastor.scheduler.policy;
 
 import dev.kastor.plugin.Chosen;
 import dev.kastor.scheduler.plan.Policy;
+import dev.kastor.scheduler.policy.fit.FitPolicy;
 import dev.kastor.scheduler.policy.quota.QuotaPolicy;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -16,17 +17,22 @@ import java.util.function.UnaryOperator;
  * @param source creates one
  */
 public record PolicyFactory(String name, PolicyTraits traits, Supplier<Policy> source) {
-  /** Policies of a plug-in with options, which keep the quotas of queues. */
+  /**
+   * Policies of a plug-in with options, which keep the quotas of queues and put replicas on no node
+   * that is closed to their job.
+   */
   public static PolicyFactory of(Chosen<PolicyPlugin> chosen, PolicyContext context) {
     PolicyTraits traits = chosen.plugin().traits(chosen.options());
     return new PolicyFactory(
         chosen.toString(),
         traits,
         () ->
-            new QuotaPolicy(
-                chosen.plugin().create(context, chosen.options()),
-                traits.control(),
-                traits.keepsQuotas()));
+            new FitPolicy(
+                new QuotaPolicy(
+                    chosen.plugin().create(context, chosen.options()),
+                    traits.control(),
+                    traits.keepsQuotas()),
+                traits.control()));
   }
 
   /** A new policy. */

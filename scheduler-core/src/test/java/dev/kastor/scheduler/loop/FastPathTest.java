@@ -114,7 +114,7 @@ final class FastPathTest {
   @Test
   void aNodeThatWentIsNotUsed() {
     decided(job("old").on("n0", 1).build());
-    assertThat(fastPath.tryPlace(now, List.of(job("new").build()), node -> false)).isEmpty();
+    assertThat(fastPath.tryPlace(now, List.of(job("new").build()), (job, node) -> false)).isEmpty();
     // Nothing was taken for it.
     for (int j = 0; j < 7; j++) {
       assertThat(serve(job("new" + j).build())).isPresent();
@@ -173,7 +173,7 @@ final class FastPathTest {
     decided(job("old").on("n0", 2).build());
     Round given =
         fastPath
-            .tryPlace(now, List.of(job("new").replicas(2, 2).build()), node -> true)
+            .tryPlace(now, List.of(job("new").replicas(2, 2).build()), (job, node) -> true)
             .orElseThrow();
     tick();
     Snapshot later = snapshot(job("old").on("n0", 2).build(), job("new").replicas(2, 2).build());
@@ -231,7 +231,7 @@ final class FastPathTest {
         for (int j = random.nextInt(3); j > 0; j--) {
           tick();
           JobState one = job("j" + number++).replicas(1 + random.nextInt(3), 4).build();
-          var round = book.tryPlace(now, List.of(one), node -> true);
+          var round = book.tryPlace(now, List.of(one), (job, node) -> true);
           if (round.isPresent()) {
             served++;
             jobs.put(one.id(), one);
@@ -295,7 +295,7 @@ final class FastPathTest {
   }
 
   private Optional<Round> serve(JobState... newcomers) {
-    Optional<Round> round = fastPath.tryPlace(now, List.of(newcomers), node -> true);
+    Optional<Round> round = fastPath.tryPlace(now, List.of(newcomers), (job, node) -> true);
     round.ifPresent(given -> fastPath.confirmVisible(given, now));
     return round;
   }

@@ -65,10 +65,7 @@ public final class QuotaPolicy implements Policy {
         open.add(job);
       }
     }
-    Snapshot admitted =
-        barred.isEmpty()
-            ? snapshot
-            : new Snapshot(snapshot.now(), snapshot.nodes(), open, snapshot.queues());
+    Snapshot admitted = barred.isEmpty() ? snapshot : snapshot.withJobs(open);
     Plan plan = policy.plan(admitted);
     if (!quotas.none() && (!keepsQuotas || exceeded(admitted, plan, quotas))) {
       plan = new QuotaPass(admitted, plan, control).kept();

@@ -59,6 +59,13 @@ public final class FreeSlots implements Placement {
     return left;
   }
 
+  /**
+   * Slots that are free on one node; 0 where there is no such node or others hold more than it has.
+   */
+  public int left(String node) {
+    return Math.max(0, slots.free(node));
+  }
+
   @Override
   public Optional<Allocation> place(JobSpec spec, int replicas) {
     return place(spec, replicas, Integer.MAX_VALUE);

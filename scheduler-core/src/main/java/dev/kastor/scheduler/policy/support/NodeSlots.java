@@ -50,6 +50,12 @@ public final class NodeSlots {
     return free[n];
   }
 
+  /** Free slots of a node by its name; 0 for one that is not there. */
+  public int free(String node) {
+    Integer n = index.get(node);
+    return n == null ? 0 : free[n];
+  }
+
   /** Name of a node. */
   public String name(int n) {
     return nodes.get(n).name();

@@ -55,7 +55,7 @@ final class NewcomersTest {
       SchedulingLoop loop = afterRound(after, plan);
       JobState newcomer = newcomer(RandomScene.of(seed + SCENES).jobs().getFirst());
       Optional<Round> alone =
-          loop.fastPath().tryPlace(after.now(), List.of(newcomer), node -> true);
+          loop.fastPath().tryPlace(after.now(), List.of(newcomer), (job, node) -> true);
       if (alone.isEmpty()) {
         continue;
       }
