@@ -96,7 +96,8 @@ public final class Refusals {
     Map<String, Integer> there = new TreeMap<>();
     usable.stream().filter(PodView::live).forEach(pod -> there.merge(pod.node(), 1, Integer::sum));
     there.keySet().retainAll(given.replicasByNode().keySet());
-    there.replaceAll((node, count) -> Math.min(count, given.replicasByNode().get(node)));
+    there.replaceAll(
+        (node, count) -> Math.min(count, given.replicasByNode().getOrDefault(node, 0)));
     // The bounds of its spec: a size that its owner pinned would leave it with nothing.
     int least = PodCheck.least(job);
     AllowedReplicas allowed = JobSpecs.of(job).elasticity().allowed();

@@ -53,15 +53,15 @@ record NodeMatch(
       Map<String, Double> left = new TreeMap<>();
       var allocatable = node.getStatus() == null ? null : node.getStatus().getAllocatable();
       if (allocatable != null) {
-        RESOURCES.keySet().stream()
-            .filter(allocatable::containsKey)
-            .forEach(resource ->
-                left.put(
-                    resource,
-                    PodRequests.amount(allocatable.get(resource))
-                        - pods.stream().mapToDouble(pod -> PodRequests.of(pod, resource)).sum()));
+        for (String resource : RESOURCES.keySet()) {
+          if (allocatable.containsKey(resource)) {
+            double taken = pods.stream().mapToDouble(pod -> PodRequests.of(pod, resource)).sum();
+            double has = PodRequests.amount(allocatable.get(resource));
+            left.put(resource, Math.max(0, has - taken));
+          }
+        }
         if (allocatable.containsKey(PODS)) {
-          left.put(PODS, PodRequests.amount(allocatable.get(PODS)) - pods.size());
+          left.put(PODS, Math.max(0, PodRequests.amount(allocatable.get(PODS)) - pods.size()));
         }
       }
       return new Left(left);
@@ -180,9 +180,8 @@ record NodeMatch(
       return Optional.of("as many pods as it may have");
     }
     return RESOURCES.entrySet().stream()
-        .filter(resource -> requests.containsKey(resource.getKey()))
         .filter(resource ->
-            requests.get(resource.getKey())
+            requests.getOrDefault(resource.getKey(), 0.0)
                 > left.amounts().getOrDefault(resource.getKey(), Double.MAX_VALUE))
         .map(resource -> "not enough " + resource.getValue())
         .findFirst();
