@@ -75,7 +75,7 @@ public final class Webhook implements AutoCloseable {
     managers.init(keys, PASSWORD);
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(managers.getKeyManagers(), null, null);
-    server = HttpsServer.create(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0), 0);
+    server = HttpsServer.create(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), 0);
     server.setHttpsConfigurator(new HttpsConfigurator(context));
     server.createContext("/", this::review);
     server.start();

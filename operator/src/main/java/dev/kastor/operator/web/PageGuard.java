@@ -81,7 +81,7 @@ final class PageGuard {
           "a page of another site asks, and this answers the operator's own page only");
       return;
     }
-    if (request.method() == HttpMethod.POST && !isJson(request)) {
+    if (request.method().equals(HttpMethod.POST) && !isJson(request)) {
       refuse(context, 415, "the body must have the content type application/json");
       return;
     }

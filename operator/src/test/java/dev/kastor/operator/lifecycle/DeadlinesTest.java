@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 
 class DeadlinesTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
-  private static final LifecycleSpec LIMITS = new LifecycleSpec(100L, 50L, 20L, 3, null);
+  private static final long START_SECONDS = 20;
+  private static final int ATTEMPTS = 3;
+  private static final LifecycleSpec LIMITS =
+      new LifecycleSpec(100L, 50L, START_SECONDS, ATTEMPTS, null);
 
   @Test
   void timeInSuspensionIsNotActive() {
@@ -69,7 +72,7 @@ class DeadlinesTest {
   @Test
   void refusalsOfPodsCountAgainstAllStartsTogether() {
     LifeTimes times = times(null, 0, null, null, 0);
-    long patience = LIMITS.startDeadlineSeconds() * LIMITS.startAttempts();
+    long patience = START_SECONDS * ATTEMPTS;
     assertThat(at(times.refused(Duration.ofSeconds(patience - 1)), 5))
         .isInstanceOf(Verdict.InTime.class);
     assertThat(at(times.refused(Duration.ofSeconds(patience)), 5))
@@ -91,7 +94,7 @@ class DeadlinesTest {
               assertThat(again.failedStarts()).isEqualTo(1);
               assertThat(again.message()).endsWith("no such image");
             });
-    int last = LIMITS.startAttempts() - 1;
+    int last = ATTEMPTS - 1;
     assertThat(Deadlines.stuck(LIMITS, times(null, 0, null, START, last), "no such image"))
         .isInstanceOf(Verdict.Failed.class);
   }

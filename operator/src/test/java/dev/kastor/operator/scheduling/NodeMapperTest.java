@@ -39,8 +39,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class NodeMapperTest {
-  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
-
   private final KubernetesMockServer server = CrudServer.start();
   private final KubernetesClient client = server.createClient();
   private final Metrics metrics = new Metrics();
