@@ -14,6 +14,8 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionVersion;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaPropsOrArrayBuilder;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.ValidationRule;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.ValidationRuleBuilder;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
@@ -48,7 +50,39 @@ class CrdGoldenTest {
   private static final Path CHART = ROOT.resolve("helm/kastor/crds");
 
   private static final List<String> COLUMNS =
-      List.of("Phase", "Replicas", "Batch", "Goodput", "Progress%", "ETA", "Restarts", "Age");
+      List.of(
+          "Phase",
+          "Queue",
+          "Has",
+          "Wants",
+          "Goodput",
+          "Progress%",
+          "ETA",
+          "Reason",
+          "Batch",
+          "GPU",
+          "Nodes",
+          "Restarts",
+          "Age");
+
+  /** The operator says the same of jobs that were made before. */
+  private static final List<ValidationRule> NAMES =
+      List.of(
+          new ValidationRuleBuilder()
+              .withRule("size(self.metadata.name) <= 63")
+              .withMessage(
+                  "the name of a TrainingJob may have at most 63 characters: it becomes a label of"
+                      + " its pods")
+              .build(),
+          new ValidationRuleBuilder()
+              .withRule(
+                  "!has(self.spec.template) || has(self.spec.goodput) ||"
+                      + " self.metadata.name.matches('^[a-z]([-a-z0-9]{0,56}[a-z0-9])?$')")
+              .withMessage(
+                  "the name of a gang becomes that of a Service and of hosts, so it has at most 58"
+                      + " lower-case letters, digits and hyphens and begins with a letter")
+              .build());
+
   private static final List<String> QUEUE_COLUMNS =
       List.of(
           "Cohort",
@@ -126,6 +160,7 @@ class CrdGoldenTest {
             .sort(Comparator.comparingInt(column -> COLUMNS.indexOf(column.getName())));
         root.setDescription(
             "A deep-learning training job that Kastor sizes, places and keeps alive.");
+        root.setXKubernetesValidations(NAMES);
         byType(property(property(root, "status"), "conditions"));
         podTemplate(property(property(root, "spec"), "template"));
         training(property(property(root, "spec"), "training"));

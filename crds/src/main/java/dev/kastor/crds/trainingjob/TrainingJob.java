@@ -18,12 +18,16 @@ import io.fabric8.kubernetes.model.annotation.Version;
     jsonPath = ".status.phase",
     type = AdditionalPrinterColumn.Type.STRING)
 @AdditionalPrinterColumn(
-    name = "Replicas",
+    name = "Queue",
+    jsonPath = ".spec.queue",
+    type = AdditionalPrinterColumn.Type.STRING)
+@AdditionalPrinterColumn(
+    name = "Has",
     jsonPath = ".status.allocation.replicas",
     type = AdditionalPrinterColumn.Type.INTEGER)
 @AdditionalPrinterColumn(
-    name = "Batch",
-    jsonPath = ".status.training.globalBatch",
+    name = "Wants",
+    jsonPath = ".spec.elastic.maxReplicas",
     type = AdditionalPrinterColumn.Type.INTEGER)
 @AdditionalPrinterColumn(
     name = "Goodput",
@@ -35,12 +39,32 @@ import io.fabric8.kubernetes.model.annotation.Version;
     type = AdditionalPrinterColumn.Type.INTEGER)
 @AdditionalPrinterColumn(
     name = "ETA",
-    jsonPath = ".status.training.eta",
+    jsonPath = ".status.remaining",
     type = AdditionalPrinterColumn.Type.STRING)
+@AdditionalPrinterColumn(
+    name = "Reason",
+    jsonPath = ".status.reason",
+    type = AdditionalPrinterColumn.Type.STRING)
+@AdditionalPrinterColumn(
+    name = "Batch",
+    jsonPath = ".status.training.globalBatch",
+    type = AdditionalPrinterColumn.Type.INTEGER,
+    priority = 1)
+@AdditionalPrinterColumn(
+    name = "GPU",
+    jsonPath = ".status.training.gpuType",
+    type = AdditionalPrinterColumn.Type.STRING,
+    priority = 1)
+@AdditionalPrinterColumn(
+    name = "Nodes",
+    jsonPath = ".status.allocation.nodes",
+    type = AdditionalPrinterColumn.Type.STRING,
+    priority = 1)
 @AdditionalPrinterColumn(
     name = "Restarts",
     jsonPath = ".status.restarts",
-    type = AdditionalPrinterColumn.Type.INTEGER)
+    type = AdditionalPrinterColumn.Type.INTEGER,
+    priority = 1)
 @AdditionalPrinterColumn(
     name = "Age",
     jsonPath = ".metadata.creationTimestamp",

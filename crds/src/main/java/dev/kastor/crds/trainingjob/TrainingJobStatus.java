@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Writers: the scheduling loop owns {@code allocation}, the membership service {@code
  * generation}, {@code restarts}, {@code clients} and {@code starts}, the telemetry endpoint {@code
- * training} and {@code curves}, the reconciler all else. {@code usage} is made by one ledger and
- * written with {@code allocation} and {@code training}.
+ * training}, {@code remaining} and {@code curves}, the reconciler all else. {@code usage} is made
+ * by one ledger and written with {@code allocation} and {@code training}.
  */
 public record TrainingJobStatus(
     @JsonPropertyDescription("Derived from the conditions, for people.") @Nullable Phase phase,
@@ -58,7 +58,10 @@ public record TrainingJobStatus(
                 + " allocation and training.")
         @Nullable String usage,
     @JsonPropertyDescription("Newest starts of its replicas with the milliseconds of their parts.")
-        @Nullable List<String> starts) {
+        @Nullable List<String> starts,
+    @JsonPropertyDescription("Why it is in that phase, as one word.") @Nullable String reason,
+    @JsonPropertyDescription("Time to the expected end when training was written, for people.")
+        @Nullable String remaining) {
 
   /** Where a job is in its life. */
   public enum Phase {

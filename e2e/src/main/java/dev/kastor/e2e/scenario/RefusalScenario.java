@@ -64,9 +64,10 @@ final class RefusalScenario {
   @BeforeAll
   void install() {
     Namespaces namespaces = new Namespaces(client);
-    namespaces.restricted(TEAM);
-    namespaces.restricted(OTHERS);
-    namespaces.restricted(MESH);
+    for (String namespace : new String[] {TEAM, OTHERS, MESH}) {
+      namespaces.restricted(namespace);
+      namespaces.shared(namespace, "checkpoints");
+    }
     quota(2);
   }
 

@@ -53,7 +53,12 @@ final class TenancyScenario {
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, OURS);
-  private final Chart chart = new Chart(SYSTEM, "roundInterval=5s", "jobNamespaces={" + OURS + "}");
+  private final Chart chart =
+      new Chart(
+          SYSTEM,
+          "roundInterval=5s",
+          "jobNamespaces={" + OURS + "}",
+          "admission.refuseHostAccess=true");
 
   @BeforeAll
   void makeNamespaces() {
@@ -156,6 +161,16 @@ final class TenancyScenario {
         "--subresource=status",
         "--type=merge",
         "-p={\"status\":{\"allocation\":null}}");
+    String path = "/api/v1/namespaces/%s/pods/any/binding".formatted(OURS);
+    assertRefused(
+        "annotations kastor.dev",
+        """
+        {"apiVersion": "v1", "kind": "Binding",
+         "metadata": {"name": "any", "annotations": {"kastor.dev/node": "elsewhere"}},
+         "target": {"apiVersion": "v1", "kind": "Node", "name": "alpha"}}
+        """,
+        "create",
+        "--raw=" + path);
     as(MAKER, "", "annotate", "trainingjob/trains", "kastor.dev/pinned-").good();
     as(TENANT, "", "annotate", "trainingjob/trains", "kastor.dev/note=ours").good();
     as(TENANT, "", "annotate", "trainingjob/trains", "kastor.dev/note-").good();
@@ -163,6 +178,32 @@ final class TenancyScenario {
 
   @Test
   @Order(4)
+  @DisplayName("a template that reaches the node is refused where the chart says so")
+  void templatesThatReachTheNode() throws Exception {
+    assertRefused(
+        "hostPath",
+        gang("\"volumes\": [{\"name\": \"n\", \"hostPath\": {\"path\": \"/\"}}]"),
+        "create");
+    assertRefused("hostPID", gang("\"hostPID\": true"), "create");
+    assertRefused("hostIPC", gang("\"hostIPC\": true"), "create");
+    assertRefused(
+        "privileged",
+        gang(
+            "\"initContainers\": [{\"name\": \"i\", \"image\": \"x\", \"securityContext\": {\"privileged\": true}}]"),
+        "create");
+    as(TENANT, gang("\"hostPID\": false"), "create", "--dry-run=server", "-f", "-").good();
+  }
+
+  private static String gang(String field) {
+    return """
+    {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "host"},
+     "spec": {"template": {"spec": {%s, "containers": [{"name": "main", "image": "x"}]}}}}
+    """
+        .formatted(field);
+  }
+
+  @Test
+  @Order(5)
   @DisplayName("pods end, nodes are left and jobs are removed as ever: admission is not in the way")
   void controllersAreNotInTheWay() throws Exception {
     String first = jobs.running("trains").getFirst().getMetadata().getName();
@@ -177,14 +218,16 @@ final class TenancyScenario {
   }
 
   @Test
-  @Order(5)
+  @Order(6)
   @DisplayName("jobs of other namespaces are left as they are")
   void leavesOthersAsTheyAre() throws Exception {
-    Shell.run(
+    Shell.Result foreign =
+        Shell.run(
             Map.of(),
             job("foreign", ""),
-            Shell.command("kubectl", "create", "-n", FOREIGN, "-f", "-"))
-        .good();
+            Shell.command("kubectl", "create", "-n", FOREIGN, "-f", "-"));
+    assertThat(foreign.good()).contains("created");
+    assertThat(foreign.err()).contains("Warning:", "does not run jobs of this namespace");
     as(TENANT, job("ours", ""), "create", "-f", "-").good();
     until("that of its own runs", () -> jobs.in(Phase.Running, "ours"));
     assertThat(new Jobs(client, FOREIGN).status("foreign")).isEmpty();

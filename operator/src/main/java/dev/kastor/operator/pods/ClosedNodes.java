@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -29,6 +30,9 @@ import java.util.stream.Collectors;
 public final class ClosedNodes {
   /** For how long a node that kube-scheduler refused for a job is not tried again. */
   private static final Duration REMEMBERED = Duration.ofMinutes(5);
+
+  /** Words of kube-scheduler that count nodes by what is wrong with them. */
+  private static final Pattern OF_NODES = Pattern.compile("nodes are available: [0-9]");
 
   private static final PodNode NO_NODE = new PodNode("no-node", "no-node.kastor.dev");
 
@@ -69,9 +73,13 @@ public final class ClosedNodes {
 
   /**
    * Notes that kube-scheduler did not put a pod of the job on the node, in its words. That is
-   * believed until a pod has left the node, or the node has changed.
+   * believed until a pod has left the node, or the node has changed. What it says of the pod alone,
+   * such as a claim that does not exist, says nothing of the node.
    */
   public void refused(TrainingJob job, String node, String words) {
+    if (!OF_NODES.matcher(words).find()) {
+      return;
+    }
     refused
         .computeIfAbsent(job.getMetadata().getUid(), uid -> new ConcurrentHashMap<>())
         .put(node, new Refused(words, clock.instant().plus(REMEMBERED), traits(node), pods(node)));

@@ -7,7 +7,6 @@ import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.hang.HangWatch;
 import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.StatusWriter;
-import dev.kastor.operator.lifecycle.JobAdmission;
 import dev.kastor.operator.lifecycle.KueueHold;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.pods.Failures;
@@ -39,7 +38,6 @@ final class JobReport {
   private final HangWatch hangs;
   private final QueueRules queues;
   private final TelemetryStore telemetry;
-  private final JobAdmission admission;
   private final WaitReasons reasons;
   private final StatusWriter writer;
   private final InstantSource clock;
@@ -52,7 +50,6 @@ final class JobReport {
       HangWatch hangs,
       QueueRules queues,
       TelemetryStore telemetry,
-      JobAdmission admission,
       WaitReasons reasons,
       StatusWriter writer,
       InstantSource clock) {
@@ -63,7 +60,6 @@ final class JobReport {
     this.hangs = hangs;
     this.queues = queues;
     this.telemetry = telemetry;
-    this.admission = admission;
     this.reasons = reasons;
     this.writer = writer;
     this.clock = clock;
@@ -109,7 +105,7 @@ final class JobReport {
             queues.directory().priorityLimit(job).orElse(null),
             telemetry.parted(job).orElse(null),
             telemetry.unsaved(job).orElse(null),
-            admission.refusal(job).orElse(null)),
+            reasons.refusal(job).orElse(null)),
         failures.count());
   }
 

@@ -13,7 +13,6 @@ import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.NamedObjects;
-import dev.kastor.operator.pods.PodCheck;
 import dev.kastor.operator.pods.PodNode;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodTemplate;
@@ -42,7 +41,6 @@ final class PodCreation {
   private final ProfileStore profiles;
   private final PodDepartures departures;
   private final NodeUses uses;
-  private final PodCheck check;
   private final EventRecorder events;
   private final PodTemplate template;
 
@@ -55,7 +53,6 @@ final class PodCreation {
       ProfileStore profiles,
       PodDepartures departures,
       NodeUses uses,
-      PodCheck check,
       EventRecorder events,
       OperatorConfig config) {
     this.cache = cache;
@@ -66,7 +63,6 @@ final class PodCreation {
     this.profiles = profiles;
     this.departures = departures;
     this.uses = uses;
-    this.check = check;
     this.events = events;
     template = new PodTemplate(config);
   }
@@ -121,7 +117,6 @@ final class PodCreation {
         }
       }
       if (whole) {
-        check.made(job);
         waiters.done(Labels.id(job), plan.missing().keySet());
       }
       return whole;

@@ -7,6 +7,7 @@ import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
+import dev.kastor.operator.pods.PodCheck;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.scheduler.model.Allocation;
@@ -33,6 +34,7 @@ public final class PodSteering {
   private final SilentReplicas silent;
   private final FailureNotices notices;
   private final DeviceMemory memory;
+  private final PodCheck check;
   private final InstantSource clock;
 
   PodSteering(
@@ -43,6 +45,7 @@ public final class PodSteering {
       SilentReplicas silent,
       FailureNotices notices,
       DeviceMemory memory,
+      PodCheck check,
       InstantSource clock) {
     this.pods = pods;
     this.gates = gates;
@@ -51,6 +54,7 @@ public final class PodSteering {
     this.silent = silent;
     this.notices = notices;
     this.memory = memory;
+    this.check = check;
     this.clock = clock;
   }
 
@@ -95,6 +99,10 @@ public final class PodSteering {
     if (now.isBefore(attempt)) {
       return Duration.between(now, attempt).plusMillis(10);
     }
-    return creation.fill(memory.fitting(job), views, plan, atMost) ? LATER : SOON;
+    boolean whole = creation.fill(memory.fitting(job), views, plan, atMost);
+    if (whole) {
+      check.made(job);
+    }
+    return whole ? LATER : SOON;
   }
 }

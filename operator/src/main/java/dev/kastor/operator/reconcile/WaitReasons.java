@@ -56,6 +56,11 @@ final class WaitReasons {
         .orElse(phase);
   }
 
+  /** What a person should know of a job that has fewer pods than it could have. */
+  Optional<String> refusal(TrainingJob job) {
+    return admission.refusal(job);
+  }
+
   /** What only a person can mend; names that are taken have an event of their own. */
   private static boolean namesNoProfile(JobReason reason) {
     return reason == JobReason.ProfileNotFound || reason == JobReason.ProfileNotAllowed;

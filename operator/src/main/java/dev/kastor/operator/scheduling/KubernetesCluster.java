@@ -10,10 +10,6 @@ import dev.kastor.operator.kube.ToldLast;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.mapping.JobReadings;
-import dev.kastor.operator.nodes.NodeUse;
-import dev.kastor.operator.nodes.NodeUses;
-import dev.kastor.operator.nodes.Shortages;
-import dev.kastor.operator.pods.ClosedNodes;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.scheduler.goodput.Measured;
@@ -22,7 +18,6 @@ import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.AllocationHistory;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobState;
-import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.Change;
@@ -90,10 +85,7 @@ public final class KubernetesCluster implements Cluster {
   private final ClusterCache cache;
   private final AllocationChanges changes;
   private final Knowledge knowledge;
-  private final NodeUses uses;
-  private final ClosedNodes closed;
-  private final Shortages shortages;
-  private final NodeMapper nodeMapper;
+  private final SeenNodes seenNodes;
   private final QueueRules queues;
   private final NamespaceQuotas quotas;
   private final InstantSource clock;
@@ -107,23 +99,17 @@ public final class KubernetesCluster implements Cluster {
       ClusterCache cache,
       AllocationChanges changes,
       Knowledge knowledge,
-      ClosedNodes closed,
-      Shortages shortages,
-      NodeMapper nodeMapper,
+      SeenNodes seenNodes,
       EventRecorder events,
       QueueRules queues,
       NamespaceQuotas quotas,
-      NodeUses uses,
       InstantSource clock) {
     badPins = new ToldLast(records);
     refused = new ToldLast(records);
-    this.uses = uses;
     this.cache = cache;
     this.changes = changes;
     this.knowledge = knowledge;
-    this.closed = closed;
-    this.shortages = shortages;
-    this.nodeMapper = nodeMapper;
+    this.seenNodes = seenNodes;
     this.events = events;
     this.queues = queues;
     this.quotas = quotas;
@@ -159,16 +145,10 @@ public final class KubernetesCluster implements Cluster {
     Instant now = clock.instant();
     List<TrainingJob> wantToRun = cache.jobs().stream().filter(knowledge::wantsToRun).toList();
     List<JobReading> wanting = reader.of(wantToRun, changes::decided);
-    Set<String> passing = shortages.passing(cache.nodes(), now);
-    var round = RoundNodes.of(cache.nodes(), node -> use(node, passing), wanting, cache::pods);
-    List<Node> nodes = nodeMapper.nodes(cache.nodes(), round, now);
+    SeenNodes.Look seen = seenNodes.look(wanting, now);
+    RoundNodes round = seen.round();
     QueueDirectory directory = queues.directory();
     NamespaceRooms rooms = rooms();
-    ClosedNodes.Look closedNow =
-        closed.look(
-            cache.nodes().stream()
-                .filter(node -> round.open().contains(node.getMetadata().getName()))
-                .toList());
     Map<JobId, Map<String, String>> closedTo = new HashMap<>();
     List<JobState> jobs = new ArrayList<>(wanting.size());
     Set<JobId> pins = new HashSet<>();
@@ -179,7 +159,7 @@ public final class KubernetesCluster implements Cluster {
       }
       Optional<JobState> state = stateOrNone(job, passedOver, round, directory, rooms, now);
       state.ifPresent(jobs::add);
-      Map<String, String> nodesClosed = state.isEmpty() ? Map.of() : closedNow.of(job.job());
+      Map<String, String> nodesClosed = state.isEmpty() ? Map.of() : seen.closed(job.job());
       if (!nodesClosed.isEmpty()) {
         closedTo.put(job.id(), nodesClosed);
       }
@@ -190,17 +170,10 @@ public final class KubernetesCluster implements Cluster {
         pins.add(job.id());
       }
     }
-    Pins held = Pins.of(new Snapshot(now, nodes, jobs, directory.queues(), closedTo), pins);
+    Pins held = Pins.of(new Snapshot(now, seen.nodes(), jobs, directory.queues(), closedTo), pins);
     Set<JobId> staying = new HashSet<>(round.staying());
     pins.stream().filter(id -> !held.broken().containsKey(id)).forEach(staying::add);
     return new Look(held, wanting, staying);
-  }
-
-  private NodeUse use(io.fabric8.kubernetes.api.model.Node node, Set<String> passing) {
-    NodeUse use = uses.of(node);
-    return use == NodeUse.OPEN && passing.contains(node.getMetadata().getName())
-        ? NodeUse.KEEP
-        : use;
   }
 
   private void tellPin(JobId id, String problem) {
@@ -236,16 +209,8 @@ public final class KubernetesCluster implements Cluster {
   }
 
   /** Whether new replicas of the job may be put on the node. */
-  boolean usable(JobId id, String name) {
-    return cache
-        .node(name)
-        .filter(uses::open)
-        .filter(node ->
-            cache
-                .job(id)
-                .filter(job -> closed.look(List.of(node)).of(job).containsKey(name))
-                .isEmpty())
-        .isPresent();
+  boolean usable(JobId id, String node) {
+    return cache.job(id).filter(job -> seenNodes.usable(job, node)).isPresent();
   }
 
   @Override

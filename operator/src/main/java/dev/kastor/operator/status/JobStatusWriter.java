@@ -128,6 +128,7 @@ public final class JobStatusWriter {
     Map<String, @Nullable Object> before = known(job);
     Map<String, @Nullable Object> fields = new HashMap<>();
     fields.put("phase", facts.phase());
+    fields.put("reason", facts.reason());
     fields.put("observedGeneration", job.getMetadata().getGeneration());
     fields.put(
         "conditions",
@@ -244,6 +245,7 @@ public final class JobStatusWriter {
     Map<String, @Nullable Object> fields = new HashMap<>();
     if (status != null) {
       fields.put("phase", status.phase());
+      fields.put("reason", status.reason());
       fields.put("observedGeneration", status.observedGeneration());
       fields.put("conditions", status.conditions());
       fields.put("selector", status.selector());

@@ -23,6 +23,8 @@ import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.scheduler.speed.JobSteps;
 import dev.kastor.scheduler.speed.NodeSpeeds;
 import dev.kastor.text.PrintableText;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -37,6 +39,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What one job's replicas reported; all methods lock the object. */
 final class JobTelemetry {
+  private static final MathContext SHOWN_DIGITS = new MathContext(4);
   private static final double MILLI = 1000.0;
 
   /**
@@ -511,7 +514,7 @@ final class JobTelemetry {
             global,
             batch.atomicBatchSize(),
             batch.accumulationSteps(),
-            rates.goodput(),
+            rounded(rates.goodput()),
             rates.throughput(),
             efficiency(global),
             noise && gradient != null ? gradient.noiseScale() : null,
@@ -542,5 +545,12 @@ final class JobTelemetry {
             completed == null ? null : completed.metric(),
             completed == null ? null : completed.lostOrRepeatedExamples(),
             memory.most().isEmpty() ? null : memory.most()));
+  }
+
+  /** People read it in the columns of kubectl. */
+  private static @Nullable Double rounded(@Nullable Double goodput) {
+    return goodput == null || !Double.isFinite(goodput)
+        ? goodput
+        : Double.valueOf(BigDecimal.valueOf(goodput).round(SHOWN_DIGITS).doubleValue());
   }
 }

@@ -28,6 +28,7 @@ import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.model.JobId;
+import dev.kastor.text.DurationText;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
@@ -337,6 +338,7 @@ public final class TelemetryStore {
   private void write(TrainingJob job, TrainingStatus summary) {
     Map<String, @Nullable Object> fields = new HashMap<>();
     fields.put("training", summary);
+    fields.put("remaining", remaining(summary));
     var id = Labels.id(job);
     TrainingJobStatus status = job.getStatus();
     String curves =
@@ -379,6 +381,13 @@ public final class TelemetryStore {
   private JobTelemetry of(TrainingJob job) {
     return jobs.computeIfAbsent(
         job.getMetadata().getUid(), uid -> learners.telemetry(job, clock.instant()));
+  }
+
+  private @Nullable String remaining(TrainingStatus summary) {
+    return StoredTime.of(summary.eta())
+        .map(end -> Duration.between(clock.instant(), end))
+        .map(left -> DurationText.of(left.isNegative() ? Duration.ZERO : left))
+        .orElse(null);
   }
 
   private static double orZero(@Nullable Double value) {

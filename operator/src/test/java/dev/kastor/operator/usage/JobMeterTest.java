@@ -262,6 +262,8 @@ class JobMeterTest {
             null,
             null,
             usage,
+            null,
+            null,
             null));
     return job;
   }
