@@ -211,6 +211,7 @@ SCENARIOS = {
     "Documents": ("docs/tutorial.md", "docs/install.md"),
     "Cli": ("cli/src/main/",),
     "Paced": ("traces/profiles/paced.csv",),
+    "Refusal": ("operator/src/main/java/dev/kastor/operator/nodes/",),
 }
 
 

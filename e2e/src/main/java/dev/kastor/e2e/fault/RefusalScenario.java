@@ -1,4 +1,4 @@
-package dev.kastor.e2e.scenario;
+package dev.kastor.e2e.fault;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,22 +14,34 @@ import dev.kastor.e2e.suite.InvariantViolation;
 import dev.kastor.e2e.suite.SharesChart;
 import dev.kastor.e2e.suite.StopAtFailure;
 import dev.kastor.e2e.suite.Tidy;
+import io.fabric8.kubernetes.api.model.AffinityBuilder;
 import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceQuotaBuilder;
+import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
+import io.fabric8.kubernetes.api.model.TolerationBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -45,8 +57,17 @@ final class RefusalScenario {
   private static final String TEAM = "refused-team";
   private static final String OTHERS = "refused-others";
   private static final String MESH = "refused-mesh";
+  private static final List<String> NODES = List.of("alpha", "beta");
+  private static final List<String> TAINTS = List.of("dedicated", "node.cilium.io/agent-not-ready");
+  private static final int COMBINATIONS = 100;
   private static final String GPUS = "requests.nvidia.com/gpu";
   private static final Duration SOON = Duration.ofMinutes(3);
+
+  /** Some rounds of the operator. */
+  private static final Duration ROUNDS = Duration.ofSeconds(15);
+
+  /** That of the chart, for a node that can allocate fewer GPUs than its pods hold. */
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private static final String PAUSE =
       """
@@ -250,6 +271,237 @@ final class RefusalScenario {
     until(others, "it runs as soon as the taint is gone", () -> others.in(Phase.Running, "waits"));
   }
 
+  @Test
+  @Order(6)
+  @DisplayName("a device plug-in that starts again under running jobs stops and moves none of them")
+  void devicePluginThatStartsAgain() throws Exception {
+    client.resources(TrainingJob.class).inNamespace(OTHERS).delete();
+    until(others, "all GPUs are free", () -> others.pods().isEmpty());
+    for (int job = 0; job < 4; job++) {
+      submit(OTHERS, "calm-" + job, 2, 2, 1_000_000);
+    }
+    until(others, "four jobs run", () -> calm().size() == 8);
+    Map<String, String> before = calm();
+    Script.run("stop", "alpha", "fakegpu");
+    try {
+      until(others, "its node tells of no GPUs", () -> allocatable() == 0);
+      // Rounds of the operator see it, and would move what is there.
+      Thread.sleep(ROUNDS.toMillis());
+    } finally {
+      Script.run("start", "alpha", "fakegpu");
+    }
+    until(others, "its node has all of them again", () -> allocatable() == 4);
+    Thread.sleep(ROUNDS.toMillis());
+    InvariantViolation.unless(() -> assertThat(calm()).isEqualTo(before));
+  }
+
+  @Test
+  @Order(7)
+  @Tag("nightly")
+  @DisplayName("a GPU less for good: a replica leaves with a checkpoint, and nothing is lost")
+  void aGpuLessForGood() throws Exception {
+    client.resources(TrainingJob.class).inNamespace(OTHERS).delete();
+    until(others, "all GPUs are free", () -> others.pods().isEmpty());
+    submit(OTHERS, "shrinks", 4, 8, 300_000);
+    until(others, "it has all GPUs", () -> others.running("shrinks").size() == 8);
+    Script.run("hurt", "alpha", "fake-03");
+    try {
+      until(others, "its node has one less", () -> allocatable() == 3);
+      Await.until(
+          "a replica has left",
+          PATIENCE.plus(SOON),
+          others::describe,
+          () -> others.allocated("shrinks") == 7 && others.running("shrinks").size() == 7);
+      Await.whileItMoves(
+          "it succeeds",
+          SOON,
+          others::describe,
+          () -> others.step("shrinks"),
+          () -> others.in(Phase.Succeeded, "shrinks"));
+      InvariantViolation.unless(() ->
+          assertThat(others.training("shrinks").orElseThrow().lostOrRepeatedExamples()).isZero());
+    } finally {
+      Script.run("heal", "alpha");
+    }
+    until(others, "the node has all again", () -> allocatable() == 4);
+  }
+
+  @Test
+  @Order(8)
+  @Tag("nightly")
+  @DisplayName("no job waits while a node would take it, with kube-scheduler as the judge")
+  void whereKubeSchedulerIsTheJudge() throws Exception {
+    client.resources(TrainingJob.class).inNamespace(OTHERS).delete();
+    until(others, "all GPUs are free", () -> others.pods().isEmpty());
+    Random random = new Random(Long.getLong("kastor.e2e.seed", 1));
+    int taken = 0;
+    for (int number = 0; number < COMBINATIONS; number++) {
+      List<String> busy = new ArrayList<>();
+      for (String node : NODES) {
+        taint(node, random.nextInt(5) < 2 ? TAINTS.get(random.nextInt(TAINTS.size())) : "");
+        if (random.nextInt(5) < 2) {
+          busy.add(node);
+          hog(node);
+        }
+      }
+      for (String node : busy) {
+        until(others, "the hog is there", () -> scheduled(pod("hog-" + node)).isPresent());
+      }
+      Pod wanted = wanted(random);
+      taken += judged("job-" + number, wanted) ? 1 : 0;
+      for (String node : busy) {
+        client.pods().inNamespace(OTHERS).withName("hog-" + node).withGracePeriod(0).delete();
+      }
+      until(
+          others,
+          "nothing is left",
+          () -> client.pods().inNamespace(OTHERS).list().getItems().isEmpty());
+    }
+    NODES.forEach(node -> taint(node, ""));
+    assertThat(taken).as("combinations that a node takes").isBetween(20, COMBINATIONS - 10);
+  }
+
+  /** Whether kube-scheduler takes such a pod; a job of one such pod has to fare alike. */
+  private boolean judged(String name, Pod wanted) throws Exception {
+    client
+        .pods()
+        .resource(new PodBuilder(wanted).editMetadata().withName("judge").endMetadata().build())
+        .create();
+    until(
+        others,
+        "the judge has spoken",
+        () -> scheduled(pod("judge")).isPresent() || refused(pod("judge")));
+    boolean taken = scheduled(pod("judge")).isPresent();
+    client.pods().inNamespace(OTHERS).withName("judge").withGracePeriod(0).delete();
+    until(others, "the judge has gone", () -> pod("judge") == null);
+    TrainingJob job =
+        Serialization.unmarshal(
+            gangOf(name, 1, "", Serialization.asJson(wanted.getSpec())), TrainingJob.class);
+    client.resources(TrainingJob.class).inNamespace(OTHERS).resource(job).create();
+    if (taken) {
+      until(others, name + " runs", () -> others.in(Phase.Running, name));
+    } else {
+      Thread.sleep(ROUNDS.toMillis() / 3);
+      assertThat(others.in(Phase.Running, name))
+          .as(name + " runs although no node takes it")
+          .isFalse();
+    }
+    // Each pod of it was tried on a node: how often it was tried on one that refuses.
+    Long pods = others.status(name).orElseThrow().nextPod();
+    assertThat(pods == null ? 0 : pods).as("pods of " + name).isLessThanOrEqualTo(taken ? 3 : 4);
+    client.resources(TrainingJob.class).inNamespace(OTHERS).withName(name).delete();
+    return taken;
+  }
+
+  private @Nullable Pod pod(String name) {
+    return client.pods().inNamespace(OTHERS).withName(name).get();
+  }
+
+  private static Optional<String> scheduled(@Nullable Pod pod) {
+    return Optional.ofNullable(pod).map(of -> of.getSpec().getNodeName());
+  }
+
+  private static boolean refused(@Nullable Pod pod) {
+    return pod != null
+        && pod.getStatus().getConditions().stream()
+            .anyMatch(condition -> "Unschedulable".equals(condition.getReason()));
+  }
+
+  /** A pod of a GPU with CPU, toleration and affinity by chance. */
+  private static Pod wanted(Random random) {
+    Pod pod =
+        Serialization.unmarshal(
+            """
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "%s"},
+             "spec": {"terminationGracePeriodSeconds": 1, "automountServiceAccountToken": false,
+                      "securityContext": {"runAsNonRoot": true, "runAsUser": 65532,
+                                          "seccompProfile": {"type": "RuntimeDefault"}},
+                      "containers": [%s]}}
+            """
+                .formatted(OTHERS, PAUSE.formatted("main")),
+            Pod.class);
+    Map<String, Quantity> limits = new TreeMap<>(Map.of("nvidia.com/gpu", new Quantity("1")));
+    if (random.nextBoolean()) {
+      limits.put("cpu", new Quantity("1"));
+    }
+    pod.getSpec()
+        .getContainers()
+        .getFirst()
+        .setResources(new ResourceRequirementsBuilder().withLimits(limits).build());
+    if (random.nextBoolean()) {
+      pod.getSpec()
+          .setTolerations(
+              List.of(
+                  new TolerationBuilder()
+                      .withKey(TAINTS.get(random.nextInt(TAINTS.size())))
+                      .withOperator("Exists")
+                      .build()));
+    }
+    if (random.nextInt(3) == 0) {
+      pod.getSpec()
+          .setAffinity(
+              new AffinityBuilder()
+                  .withNewNodeAffinity()
+                  .withNewRequiredDuringSchedulingIgnoredDuringExecution()
+                  .addNewNodeSelectorTerm()
+                  .addNewMatchExpression()
+                  .withKey("kubernetes.io/hostname")
+                  .withOperator(random.nextBoolean() ? "In" : "NotIn")
+                  .withValues(NODES.get(random.nextInt(NODES.size())))
+                  .endMatchExpression()
+                  .endNodeSelectorTerm()
+                  .endRequiredDuringSchedulingIgnoredDuringExecution()
+                  .endNodeAffinity()
+                  .build());
+    }
+    return pod;
+  }
+
+  /** Takes most of the CPU of a node. */
+  private void hog(String node) {
+    Pod pod = wanted(new Random(1));
+    pod.getMetadata().setName("hog-" + node);
+    pod.getSpec().setAffinity(null);
+    pod.getSpec().setNodeSelector(Map.of("kubernetes.io/hostname", node));
+    pod.getSpec().setTolerations(List.of(new TolerationBuilder().withOperator("Exists").build()));
+    pod.getSpec()
+        .getContainers()
+        .getFirst()
+        .setResources(
+            new ResourceRequirementsBuilder().addToRequests("cpu", new Quantity("1200m")).build());
+    client.pods().resource(pod).create();
+  }
+
+  private void taint(String name, String key) {
+    client
+        .nodes()
+        .withName(name)
+        .edit(node -> {
+          node.getSpec().getTaints().removeIf(taint -> TAINTS.contains(taint.getKey()));
+          if (!key.isEmpty()) {
+            node.getSpec().getTaints().add(new Taint("NoSchedule", key, null, "team-a"));
+          }
+          return node;
+        });
+  }
+
+  /** Allocations by pod, of all pods that run. */
+  private Map<String, String> calm() {
+    Map<String, String> calm = new TreeMap<>();
+    for (int job = 0; job < 4; job++) {
+      String name = "calm-" + job;
+      String allocation = others.version(name) + " " + others.nodes(name);
+      others.running(name).forEach(pod -> calm.put(pod.getMetadata().getUid(), allocation));
+    }
+    return calm;
+  }
+
+  private int allocatable() {
+    Quantity gpus =
+        client.nodes().withName("alpha").get().getStatus().getAllocatable().get("nvidia.com/gpu");
+    return gpus == null ? 0 : gpus.getNumericalAmount().intValue();
+  }
+
   private void quota(int gpus) {
     client
         .resourceQuotas()
@@ -282,22 +534,27 @@ final class RefusalScenario {
   }
 
   private void gang(String name, int replicas, String spec) {
-    String json =
+    String pod =
         """
-        {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "%s"},
-         "spec": {%s "elastic": {"minReplicas": %d, "maxReplicas": %d},
-          "template": {"spec": {"terminationGracePeriodSeconds": 1,
-            "automountServiceAccountToken": false,
-            "securityContext": {"runAsNonRoot": true, "runAsUser": 65532,
-                                "seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [%s]}}}}
+        {"terminationGracePeriodSeconds": 1, "automountServiceAccountToken": false,
+         "securityContext": {"runAsNonRoot": true, "runAsUser": 65532,
+                             "seccompProfile": {"type": "RuntimeDefault"}},
+         "containers": [%s]}
         """
-            .formatted(name, spec, replicas, replicas, PAUSE.formatted("main"));
+            .formatted(PAUSE.formatted("main"));
     client
         .resources(TrainingJob.class)
         .inNamespace(TEAM)
-        .resource(Serialization.unmarshal(json, TrainingJob.class))
+        .resource(Serialization.unmarshal(gangOf(name, replicas, spec, pod), TrainingJob.class))
         .create();
+  }
+
+  private static String gangOf(String name, int replicas, String spec, String pod) {
+    return """
+    {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "%s"},
+     "spec": {%s "elastic": {"minReplicas": %d, "maxReplicas": %d}, "template": {"spec": %s}}}
+    """
+        .formatted(name, spec, replicas, replicas, pod);
   }
 
   private static Optional<Condition> condition(Jobs of, String name, String type) {
