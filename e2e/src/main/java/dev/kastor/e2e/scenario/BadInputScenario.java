@@ -14,6 +14,7 @@ import dev.kastor.e2e.suite.StopAtFailure;
 import dev.kastor.e2e.suite.Tidy;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -118,14 +119,11 @@ final class BadInputScenario {
   @Order(3)
   @DisplayName("what only the operator can know is wrong gets a condition and no pod")
   void setsACondition() throws Exception {
+    List<String> wrong = new ArrayList<>();
     for (Path file : files("operator")) {
       Shell.run("kubectl", "create", "-n", TEAM, "-f", file.toString()).good();
-    }
-    List<String> wrong =
-        client.resources(TrainingJob.class).inNamespace(TEAM).list().getItems().stream()
-            .map(job -> job.getMetadata().getName())
-            .toList();
-    for (String name : wrong) {
+      String name = read(file).getMetadata().getName();
+      wrong.add(name);
       Await.until(
           "a condition says what is wrong",
           Duration.ofMinutes(1),
@@ -134,7 +132,7 @@ final class BadInputScenario {
       assertThat(jobs.status(name).orElseThrow().conditions())
           .anySatisfy(condition -> {
             assertThat(condition.getReason()).isEqualTo("InvalidSpec");
-            assertThat(condition.getMessage()).contains("63");
+            assertThat(condition.getMessage()).contains(expected(file));
           });
     }
     // The pods of the job before may still be on their way out.
@@ -143,6 +141,10 @@ final class BadInputScenario {
             pod.getMetadata().getOwnerReferences().stream()
                 .anyMatch(owner -> wrong.contains(owner.getName())));
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
+  }
+
+  private static TrainingJob read(Path file) throws IOException {
+    return Serialization.unmarshal(Files.readString(file), TrainingJob.class);
   }
 
   private static Shell.Result create(Path file) throws Exception {

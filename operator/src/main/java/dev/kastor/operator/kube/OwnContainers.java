@@ -45,8 +45,11 @@ public final class OwnContainers {
   public static OwnContainers of(Pod pod) {
     List<ContainerStatus> there =
         pod.getStatus() == null ? List.of() : pod.getStatus().getContainerStatuses();
-    var annotations = pod.getMetadata().getAnnotations();
-    String marked = annotations == null ? null : annotations.get(Labels.CONTAINERS);
+    String marked =
+        Optional.ofNullable(pod.getMetadata())
+            .map(metadata -> metadata.getAnnotations())
+            .map(annotations -> annotations.get(Labels.CONTAINERS))
+            .orElse(null);
     if (marked == null) {
       return new OwnContainers(there, List.of(), !there.isEmpty());
     }

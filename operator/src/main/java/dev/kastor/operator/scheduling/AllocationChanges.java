@@ -27,6 +27,7 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +40,8 @@ import org.slf4j.LoggerFactory;
 @Singleton
 final class AllocationChanges {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationChanges.class);
+
+  private static final CountDownLatch AT_ONCE = new CountDownLatch(0);
 
   private final ClusterCache cache;
   private final AllocationWriter allocations;
@@ -98,15 +101,25 @@ final class AllocationChanges {
     List<QuotaGate.Open> open = withinQuotas(changes);
     boolean some = open.size() < changes.size();
     heldBack = before || some;
-    open.forEach(change ->
-        cache
-            .job(change.change().job())
-            .filter(knowledge::wantsToRun)
-            .ifPresent(job -> begin(job, change)));
+    List<Begun> begun =
+        open.stream()
+            .flatMap(change ->
+                cache.job(change.change().job()).filter(knowledge::wantsToRun).stream()
+                    .map(job -> new Begun(job, change)))
+            .toList();
+    int giving = (int) begun.stream().filter(each -> !takes(each.open().change())).count();
+    CountDownLatch givenBack = new CountDownLatch(giving);
+    begun.forEach(each -> begin(each.job(), each.open(), givenBack));
     return some;
   }
 
-  private void begin(TrainingJob job, QuotaGate.Open open) {
+  private record Begun(TrainingJob job, QuotaGate.Open open) {}
+
+  private static boolean takes(Change change) {
+    return change.to().slots() > change.from().slots();
+  }
+
+  private void begin(TrainingJob job, QuotaGate.Open open, CountDownLatch givenBack) {
     AllocationStatus before = allocations.current(job);
     Change change = open.change();
     AllocationStatus decided =
@@ -118,7 +131,23 @@ final class AllocationChanges {
             clock.instant(),
             change.reason(),
             queues.directory().of(job, before));
-    writes.start(job, decided, () -> store(job, before, open), signals::round);
+    // Whoever adds up what jobs have never finds more than there is.
+    if (takes(change)) {
+      writes.start(job, decided, givenBack, () -> store(job, before, open), signals::round);
+    } else {
+      writes.start(
+          job,
+          decided,
+          AT_ONCE,
+          () -> {
+            try {
+              store(job, before, open);
+            } finally {
+              givenBack.countDown();
+            }
+          },
+          signals::round);
+    }
   }
 
   /** Those for which there is room beside what jobs hold now, their leaving pods included. */

@@ -4,9 +4,11 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class WritesUnderWay {
   private static final int AT_ONCE = 16;
+
+  /** Longer than the write of an allocation takes, shorter than an API server may be away. */
+  private static final long MOST_WAIT_MILLIS = 5000;
 
   private static final class Write {
     private final AllocationStatus decided;
@@ -47,18 +52,30 @@ final class WritesUnderWay {
   /**
    * Stores beside others, and forgets the allocation once that is over, however it ended.
    *
+   * @param after what is waited for first, as long as it takes an API server that answers
    * @param passedOver called after that if a round let the job alone meanwhile
    */
-  void start(TrainingJob job, AllocationStatus decided, Runnable store, Runnable passedOver) {
+  void start(
+      TrainingJob job,
+      AllocationStatus decided,
+      CountDownLatch after,
+      Runnable store,
+      Runnable passedOver) {
     String uid = job.getMetadata().getUid();
     Write write = new Write(decided);
     byUid.put(uid, write);
     threads.execute(() -> {
-      room.acquireUninterruptibly();
       try {
-        store.run();
+        var _ = after.await(MOST_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        room.acquire();
+        try {
+          store.run();
+        } finally {
+          room.release();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       } finally {
-        room.release();
         byUid.remove(uid);
         if (write.passedOver) {
           passedOver.run();

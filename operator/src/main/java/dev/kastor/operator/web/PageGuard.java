@@ -74,17 +74,6 @@ final class PageGuard {
       context.addHeadersEndHandler(
           done -> context.response().putHeader("Cache-Control", "no-cache"));
     }
-    if (context.normalizedPath().startsWith(ROUTES) && byAnotherSite(request)) {
-      refuse(
-          context,
-          403,
-          "a page of another site asks, and this answers the operator's own page only");
-      return;
-    }
-    if (request.method().equals(HttpMethod.POST) && !isJson(request)) {
-      refuse(context, 415, "the body must have the content type application/json");
-      return;
-    }
     if (loopbackOnly && !mayAsk(request, context.normalizedPath())) {
       context
           .response()
@@ -94,6 +83,18 @@ final class PageGuard {
               "This port answers on the loopback interface only, and to requests that name it. On a"
                   + " cluster, forward the operator's http port with kubectl port-forward and open"
                   + " it on localhost.\n");
+      return;
+    }
+    boolean costs = context.normalizedPath().startsWith(ROUTES);
+    if (costs && byAnotherSite(request)) {
+      refuse(
+          context,
+          403,
+          "a page of another site asks, and this answers the operator's own page only");
+      return;
+    }
+    if (costs && request.method().equals(HttpMethod.POST) && !isJson(request)) {
+      refuse(context, 415, "the body must have the content type application/json");
       return;
     }
     context.next();

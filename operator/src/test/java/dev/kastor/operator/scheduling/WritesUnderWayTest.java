@@ -6,7 +6,9 @@ import dev.kastor.crds.trainingjob.GoodputSpec.Mode;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.TestJobs;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -19,6 +21,8 @@ class WritesUnderWayTest {
       new AllocationStatus(
           3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.", null, null);
 
+  private static final CountDownLatch NOTHING = new CountDownLatch(0);
+
   private final WritesUnderWay writes = new WritesUnderWay();
   private final CountDownLatch answer = new CountDownLatch(1);
   private final CountDownLatch told = new CountDownLatch(1);
@@ -30,7 +34,7 @@ class WritesUnderWayTest {
 
   @Test
   void isTakenForGivenUntilTheAnswerIsIn() throws Exception {
-    writes.start(JOB, GIVEN, this::awaitAnswer, told::countDown);
+    writes.start(JOB, GIVEN, NOTHING, this::awaitAnswer, told::countDown);
     assertThat(writes.of(JOB)).isSameAs(GIVEN);
     answer.countDown();
     awaitNothingUnderWay();
@@ -43,6 +47,7 @@ class WritesUnderWayTest {
     writes.start(
         JOB,
         GIVEN,
+        NOTHING,
         this::awaitAnswer,
         () -> {
           underWay.set(writes.of(JOB) != null);
@@ -60,11 +65,33 @@ class WritesUnderWayTest {
     writes.start(
         JOB,
         GIVEN,
+        NOTHING,
         () -> {
           throw new IllegalStateException("on purpose");
         },
         told::countDown);
     awaitNothingUnderWay();
+  }
+
+  @Test
+  void whatIsTakenIsStoredAfterWhatIsGivenBack() throws Exception {
+    CountDownLatch givenBack = new CountDownLatch(1);
+    List<String> stored = new CopyOnWriteArrayList<>();
+    TrainingJob other = TestJobs.job("other", 1, 4, Mode.Adaptive);
+    writes.start(JOB, GIVEN, givenBack, () -> stored.add("taken"), told::countDown);
+    writes.start(
+        other,
+        GIVEN,
+        NOTHING,
+        () -> {
+          awaitAnswer();
+          stored.add("given back");
+          givenBack.countDown();
+        },
+        told::countDown);
+    answer.countDown();
+    awaitNothingUnderWay();
+    assertThat(stored).containsExactly("given back", "taken");
   }
 
   private void awaitAnswer() {
