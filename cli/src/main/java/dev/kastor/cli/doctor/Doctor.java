@@ -65,7 +65,7 @@ final class Doctor {
     WorkChecks work = new WorkChecks(cluster);
     add(checks, "gpus", () -> List.of(work.gpus()));
     add(checks, "images", () -> List.of(work.images()));
-    add(checks, "checkpoints", () -> List.of(work.checkpoints()));
+    add(checks, "jobs", work::jobs);
     return checks;
   }
 

@@ -4,6 +4,7 @@ import dev.kastor.cli.connect.Cluster;
 import dev.kastor.cli.connect.OperatorPods;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -96,36 +97,66 @@ final class WorkChecks {
     return amount == null ? 0 : amount.getNumericalAmount().intValue();
   }
 
-  Check checkpoints() {
-    return checkpoints(
-        cluster.client().resources(TrainingJob.class).inAnyNamespace().list().getItems());
+  /** What conditions of jobs say: of their checkpoints, and of what the API server refuses. */
+  List<Check> jobs() {
+    List<TrainingJob> jobs =
+        cluster.client().resources(TrainingJob.class).inAnyNamespace().list().getItems();
+    return List.of(checkpoints(jobs), refusals(jobs));
   }
 
   /** Jobs that train and would lose what they did since their newest checkpoint. */
   static Check checkpoints(List<TrainingJob> jobs) {
-    List<TrainingJob> unsaved = jobs.stream().filter(job -> unsaved(job).isPresent()).toList();
-    if (unsaved.isEmpty()) {
-      return Check.ok("checkpoints", "no job of %d fails to save them".formatted(jobs.size()));
-    }
-    TrainingJob first = unsaved.getFirst();
-    return Check.fail(
-        "checkpoints",
-        "%d of %d jobs cannot save them, among them %s/%s: %s"
-            .formatted(
-                unsaved.size(),
-                jobs.size(),
-                first.getMetadata().getNamespace(),
-                first.getMetadata().getName(),
-                unsaved(first).orElseThrow().getMessage()),
-        "Make room where checkpoints are, or mend the rights on that folder: the next one is tried by itself");
+    return told(jobs, "Unsaved")
+        .map(told ->
+            Check.fail(
+                "checkpoints",
+                "%s cannot save them, among them %s".formatted(told.count(), told.first()),
+                "Make room where checkpoints are, or mend the rights on that folder: the next one is tried by itself"))
+        .orElseGet(() ->
+            Check.ok("checkpoints", "no job of %d fails to save them".formatted(jobs.size())));
   }
 
-  private static Optional<Condition> unsaved(TrainingJob job) {
+  /** Jobs that have fewer pods than they could have, as the API server takes no more. */
+  static Check refusals(List<TrainingJob> jobs) {
+    return told(jobs, "PodsRefused")
+        .map(told ->
+            Check.warn(
+                "refusals",
+                "%s get fewer pods than they could have, among them %s"
+                    .formatted(told.count(), told.first()),
+                "Change what the message names, such as a ResourceQuota or a webhook, or lower the jobs' replicas"))
+        .orElseGet(
+            () -> Check.ok("refusals", "of %d jobs no pod is refused".formatted(jobs.size())));
+  }
+
+  /** How many jobs a condition holds for, and what it says of the first. */
+  private record Told(String count, String first) {}
+
+  private static Optional<Told> told(List<TrainingJob> jobs, String type) {
+    List<TrainingJob> concerned =
+        jobs.stream().filter(job -> holds(job, type).isPresent()).toList();
+    if (concerned.isEmpty()) {
+      return Optional.empty();
+    }
+    TrainingJob first = concerned.getFirst();
+    return Optional.of(
+        new Told(
+            "%d of %d jobs".formatted(concerned.size(), jobs.size()),
+            "%s/%s: %s"
+                .formatted(
+                    first.getMetadata().getNamespace(),
+                    first.getMetadata().getName(),
+                    holds(first, type).orElseThrow().getMessage())));
+  }
+
+  private static Optional<Condition> holds(TrainingJob job, String type) {
     TrainingJobStatus status = job.getStatus();
-    return status == null || status.conditions() == null
+    boolean over =
+        status != null && (status.phase() == Phase.Succeeded || status.phase() == Phase.Failed);
+    return status == null || status.conditions() == null || over
         ? Optional.empty()
         : status.conditions().stream()
-            .filter(condition -> "Unsaved".equals(condition.getType()))
+            .filter(condition -> type.equals(condition.getType()))
             .filter(condition -> "True".equals(condition.getStatus()))
             .findFirst();
   }

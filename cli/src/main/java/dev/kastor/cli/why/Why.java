@@ -39,6 +39,7 @@ final class Why {
    * @param toGetMore what would have to change for it to get more GPUs
    * @param podsWait its pods that do not come up, each with what the kubelet says
    * @param priorityLimited why its priority counts less than it asks for; absent if it does not
+   * @param refused why it has fewer pods than it could have; absent if nothing refuses them
    * @param operatorAway why the operator could not be asked, so that numbers are missing
    */
   @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -48,6 +49,7 @@ final class Why {
       List<String> toGetMore,
       List<String> podsWait,
       @Nullable String priorityLimited,
+      @Nullable String refused,
       @Nullable String operatorAway) {}
 
   Why(ClusterOptions options, PrintWriter out, PrintWriter err) {
@@ -97,18 +99,19 @@ final class Why {
         decision.orElse(null),
         decision.map(d -> Counterfactual.of(view, d)).orElse(List.of()),
         view.ended() || view.replicas() == 0 ? List.of() : podsWait(cluster, name),
-        view.ended() ? null : priorityLimited(job),
+        view.ended() ? null : condition(job, "PriorityLimited"),
+        view.ended() ? null : condition(job, "PodsRefused"),
         away);
   }
 
-  static @Nullable String priorityLimited(TrainingJob job) {
+  /** Reason and message of a condition of this type that holds; null if none does. */
+  static @Nullable String condition(TrainingJob job, String type) {
     TrainingJobStatus status = job.getStatus();
     return status == null || status.conditions() == null
         ? null
         : status.conditions().stream()
             .filter(condition ->
-                "PriorityLimited".equals(condition.getType())
-                    && "True".equals(condition.getStatus()))
+                type.equals(condition.getType()) && "True".equals(condition.getStatus()))
             .map(condition -> condition.getReason() + ": " + condition.getMessage())
             .findFirst()
             .orElse(null);
@@ -160,6 +163,9 @@ final class Why {
         paper);
     if (answer.priorityLimited() != null) {
       add(lines, "Priority", answer.priorityLimited(), paper);
+    }
+    if (answer.refused() != null) {
+      add(lines, "Pods", answer.refused(), paper);
     }
     String pods = "Pods";
     for (String wait : answer.podsWait()) {

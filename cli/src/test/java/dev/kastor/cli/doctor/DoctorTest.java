@@ -8,6 +8,7 @@ import dev.kastor.cli.FakeOperator;
 import dev.kastor.cli.Terminal;
 import dev.kastor.cli.doctor.Check.Level;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.local.api.Json;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -85,7 +86,7 @@ final class DoctorTest {
           .containsPattern("ok +watches +the operator hears of changes")
           .containsPattern("ok +gpus +2 of kastor.dev/slot on 1 of 1 nodes")
           .containsPattern("ok +ready +the API server's 0 checks pass")
-          .contains("12 ok, 0 to look at, 0 failed");
+          .contains("13 ok, 0 to look at, 0 failed");
       assertThat(healthy.code()).isZero();
       terminal.server.readiness().add("kubelet", () -> Optional.of("it stands still"));
       Terminal.Result ill = terminal.run("doctor", "--operator", operator.url());
@@ -204,6 +205,40 @@ final class DoctorTest {
     assertThat(WorkChecks.images(List.of(stuck)).message())
         .isEqualTo("pod ks/digits-0: ErrImagePull: not found");
     assertThat(WorkChecks.images(List.of()).level()).isEqualTo(Level.OK);
+  }
+
+  @Test
+  void namesJobsWhosePodsAreRefusedWhileTheyLive() {
+    List<TrainingJob> jobs =
+        List.of(
+            job("calm", "{phase: Running, conditions: []}"),
+            job("refused", refused("Running", "True")),
+            job("over", refused("Failed", "True")),
+            job("grown", refused("Running", "False")));
+    Check found = WorkChecks.refusals(jobs);
+    assertThat(found.level()).isEqualTo(Level.WARN);
+    assertThat(found.message())
+        .isEqualTo(
+            "1 of 4 jobs get fewer pods than they could have, among them team/refused: exceeded"
+                + " quota: gpus");
+    assertThat(WorkChecks.refusals(jobs.subList(0, 1)).level()).isEqualTo(Level.OK);
+  }
+
+  private static String refused(String phase, String status) {
+    return "{phase: %s, conditions: [{type: PodsRefused, status: '%s', reason: PodsRefused, message: 'exceeded quota: gpus'}]}"
+        .formatted(phase, status);
+  }
+
+  private static TrainingJob job(String name, String status) {
+    return Serialization.unmarshal(
+        """
+        apiVersion: kastor.dev/v1alpha1
+        kind: TrainingJob
+        metadata: {name: %s, namespace: team}
+        status: %s
+        """
+            .formatted(name, status),
+        TrainingJob.class);
   }
 
   @Test

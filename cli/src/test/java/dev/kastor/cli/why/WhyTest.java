@@ -52,7 +52,8 @@ final class WhyTest {
             decided,
             decided == null ? List.of() : Counterfactual.of(view, decided),
             List.of(),
-            Why.priorityLimited(job(status)),
+            Why.condition(job(status), "PriorityLimited"),
+            Why.condition(job(status), "PodsRefused"),
             null),
         NOW,
         80);
@@ -72,7 +73,7 @@ final class WhyTest {
             "             else comes");
     JobView view = JobView.of(job("{phase: Queued}"));
     Decision decision = Decision.of(Json.YAML.readTree(WAITS));
-    assertThat(Why.figures(new Why.Answer(view, decision, List.of(), List.of(), null, null)))
+    assertThat(Why.figures(new Why.Answer(view, decision, List.of(), List.of(), null, null, null)))
         .containsExactly(
             "Figures:     It bids 0.420 for each of 2 GPUs, and a GPU costs 0.630 (job-seconds"
                 + " saved per GPU-second).");
@@ -160,7 +161,7 @@ final class WhyTest {
     assertThat(
             Why.lines(
                 new Why.Answer(
-                    view, decision, Counterfactual.of(view, decision), List.of(), null, null),
+                    view, decision, Counterfactual.of(view, decision), List.of(), null, null, null),
                 NOW,
                 200))
         .anyMatch(line -> line.contains("QueueNotFound: spec.queue is x. (60s ago)"))
@@ -178,6 +179,16 @@ final class WhyTest {
   }
 
   @Test
+  void tellsWhyAJobHasFewerPodsThanItCouldHave() throws IOException {
+    String status =
+        "{phase: Running, conditions: [{type: PodsRefused, status: '%s', reason: PodsRefused,"
+            + " message: 'exceeded quota: gpus'}]}";
+    assertThat(lines(status.formatted("True"), WAITS))
+        .contains("Pods:        PodsRefused: exceeded quota: gpus");
+    assertThat(lines(status.formatted("False"), WAITS)).noneMatch(l -> l.startsWith("Pods"));
+  }
+
+  @Test
   void tellsWhichPodsDoNotComeUp() throws IOException {
     Decision decision = Decision.of(Json.YAML.readTree(WAITS));
     assertThat(
@@ -187,6 +198,7 @@ final class WhyTest {
                     decision,
                     List.of(),
                     List.of("digits-0: ErrImagePull: 401", "digits-1: ErrImagePull: 401"),
+                    null,
                     null,
                     null),
                 NOW,
