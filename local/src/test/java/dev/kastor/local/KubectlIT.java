@@ -84,8 +84,10 @@ final class KubectlIT {
     assertThat(kubectl("get", "tj").lines().map(line -> line.split("\\s{2,}", -1)[0]))
         .containsExactly("NAME", "glyph-mlp");
     assertThat(kubectl("get", "tj"))
-        .contains("PHASE", "REPLICAS", "GOODPUT", "AGE")
+        .contains("PHASE", "QUEUE", "HAS", "WANTS", "GOODPUT", "ETA", "REASON", "AGE")
+        .doesNotContain("NODES")
         .containsPattern("glyph-mlp .* [0-9]+s\n");
+    assertThat(kubectl("get", "tj", "-o", "wide")).contains("BATCH", "GPU", "NODES", "RESTARTS");
     assertThat(kubectl("get", "tj", "-A")).contains("NAMESPACE", "default");
     assertThat(kubectl("get", "trainingjobs", "glyph-mlp", "-o", "jsonpath={.kind}"))
         .isEqualTo("TrainingJob");
