@@ -127,3 +127,32 @@ def test_what_is_planted_stays_where_it_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "step-3.kpt" / "mine").write_bytes(b"x")
     own.save(state(5))
     assert (tmp_path / "step-3.kpt" / "mine").exists()
+
+
+@pytest.mark.never_retried
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_checkpoints_that_we_may_not_read_are_not_taken_for_none(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    CheckpointFolder(tmp_path, "u", 2).save(state(5))
+    (tmp_path / "step-5.kpt").chmod(0o000)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setuid(65532)
+            CheckpointFolder(tmp_path, "u", 2).newest()
+        except PermissionError:
+            os._exit(7)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 7
+
+
+@pytest.mark.never_retried
+def test_a_folder_named_like_a_leftover_ends_no_clean_up(tmp_path: Path) -> None:
+    (tmp_path / "step-1.a.tmp" / "x").mkdir(parents=True)
+    (tmp_path / "step-1.b.tmp").write_bytes(b"x")
+    for leftover in tmp_path.iterdir():
+        os.utime(leftover, (0, 0))
+    CheckpointFolder(tmp_path, "u", 1).save(state(5))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["step-1.a.tmp", "step-5.kpt"]

@@ -34,6 +34,7 @@ _NAME = re.compile(r"step-([0-9]{1,18})\.kpt")
 _TEMPORARY = ".tmp"
 _ABANDONED_SECONDS = 600.0
 _MAX_HEADER = 256 * 1024 * 1024
+_MAX_RANK = 64
 
 _UNUSABLE = frozenset({errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENODEV, errno.ENOTDIR})
 """Errors of the opening of what is no checkpoint of ours; others, as of a disk, may pass."""
@@ -121,9 +122,11 @@ class CheckpointFolder:
         """Newest checkpoint that is whole and of this job; each newer one that is not is logged.
 
         Raises:
-            OSError: if the folder cannot be listed, or a file not be read by an error of the disk.
+            OSError: if the folder cannot be listed, or a file not be read by an error of the disk; and
+                if there is none that can be read beside one that we may not read.
         """
         seen: list[int] = []
+        refused: OSError | MemoryError | None = None
         # A busy writer can retire every listed file before it is read; newer ones then exist.
         while (steps := self.steps()) != seen:
             seen = steps
@@ -133,7 +136,15 @@ class CheckpointFolder:
                 except FileNotFoundError:
                     log.debug("the checkpoint of step %d is gone", step)
                 except CheckpointError as e:
+                    cause = e.__cause__.__cause__ if e.__cause__ is not None else None
+                    refused = cause if isinstance(cause, PermissionError) else refused
                     log.warning("skips a checkpoint: %s", e)
+                except MemoryError as e:
+                    refused = e
+                    log.warning("skips the checkpoint of step %d: it is larger than the memory here", step)
+        if refused is not None:
+            # It may be the job's own: to start from the beginning would lose what is there.
+            raise refused
         return None
 
     def _file(self, step: int) -> Path:
@@ -160,7 +171,10 @@ class CheckpointFolder:
                 log.warning("leaves %s as it is: %s", self._file(step), e)
         for name in os.listdir(self._folder):
             if name.startswith("step-") and name.endswith(_TEMPORARY):
-                self._remove_abandoned(self._folder / name)
+                try:
+                    self._remove_abandoned(self._folder / name)
+                except OSError as e:
+                    log.warning("leaves %s as it is: %s", self._folder / name, e)
 
     def _valid(self, step: int) -> bool:
         if step in self._verified:
@@ -268,7 +282,8 @@ def _table(header: dict[str, Any], room: int) -> list[tuple[str, tuple[int, ...]
         if not (
             isinstance(dtype, str)
             and isinstance(shape, list)
-            and all(_is_count(size) for size in shape)
+            and len(shape) <= _MAX_RANK
+            and all(_is_count(size) and size < 2**63 for size in shape)
             and _is_count(length)
             and _is_count(code)
         ):

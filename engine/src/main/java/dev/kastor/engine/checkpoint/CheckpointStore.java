@@ -196,7 +196,7 @@ public final class CheckpointStore {
       try {
         if (kept < keepLast && isValid(step, model)) {
           kept++;
-        } else if (Files.isRegularFile(file(step))) {
+        } else if (isOurs(file(step))) {
           Files.deleteIfExists(file(step));
           verified.remove(step);
         }
@@ -207,8 +207,24 @@ public final class CheckpointStore {
     try (DirectoryStream<Path> entries =
         Files.newDirectoryStream(directory, "step-*" + TEMPORARY_SUFFIX)) {
       for (Path entry : entries) {
-        removeIfAbandoned(entry, now);
+        try {
+          removeIfAbandoned(entry, now);
+        } catch (IOException e) {
+          LOG.warn("job {}: leaves {} as it is: {}", jobUid, entry, e.toString());
+        }
       }
+    }
+  }
+
+  /** Whether a file is a checkpoint of this job, or none of anybody's. */
+  private boolean isOurs(Path file) throws IOException {
+    if (!Files.isRegularFile(file)) {
+      return false;
+    }
+    try (CheckpointReader reader = new CheckpointReader(file)) {
+      return reader.owner().equals(jobUid);
+    } catch (CheckpointException e) {
+      return true;
     }
   }
 

@@ -13,16 +13,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
  * Usage of jobs that are gone, by day, queue and owner: at most {@link #MOST_ROWS} rows.
  *
- * <p>Beyond it the first days of the namespace with most rows no longer tell its owners apart, so
- * that nobody's rows go because another has many. Then the first days no longer tell namespaces
- * apart, and end. What queues used in the last {@link #BUDGET} is kept, as budgets count it, and
+ * <p>Beyond it the first days of the namespace with most rows no longer tell its owners apart, and
+ * then no longer tell of it by name, so that nobody's rows go because another has many. Then the
+ * first days end. What queues used in the last {@link #BUDGET} is kept, as budgets count it, and
  * may be {@link #MOST_SUMS} rows: where there are more, days of one month before the last week
  * become one.
  *
@@ -64,7 +63,7 @@ final class GoneUsage {
 
   /** Makes some rows one, or drops one; false if all have to stay. */
   private boolean shrink() {
-    if (mergeOwners() || mergeNamespaces()) {
+    if (mergeOldest()) {
       return true;
     }
     LocalDate newest = rows.lastKey().day();
@@ -75,35 +74,34 @@ final class GoneUsage {
     return rows.size() > MOST_SUMS && (mergeDays(newest.minus(RECENT)) || dropFirst());
   }
 
-  /** Makes the rows of one day of the namespace one that has most rows. */
-  private boolean mergeOwners() {
+  /**
+   * Makes the oldest rows less telling of the namespace that has most: its owners of a day become
+   * one, and then a part of what is told of nobody.
+   */
+  private boolean mergeOldest() {
     Map<String, Integer> held = new TreeMap<>();
-    Map<String, QueueDay> first = new TreeMap<>();
-    rows.forEach((when, owners) -> {
-      Map<String, Integer> here = new TreeMap<>();
-      owners.keySet().forEach(owner -> here.merge(owner.namespace(), 1, Integer::sum));
-      here.forEach((namespace, count) -> {
-        if (count > 1) {
-          held.merge(namespace, count, Integer::sum);
-          first.putIfAbsent(namespace, when);
-        }
-      });
-    });
-    Optional<String> most =
-        held.entrySet().stream().max(Map.Entry.comparingByValue()).map(Map.Entry::getKey);
-    most.ifPresent(namespace ->
-        merge(
-            Objects.requireNonNull(rows.get(first.get(namespace))),
-            owner -> owner.namespace().equals(namespace),
-            UsageOwner.all(namespace)));
-    return most.isPresent();
+    rows.values()
+        .forEach(owners ->
+            owners.keySet().forEach(owner -> held.merge(owner.namespace(), 1, Integer::sum)));
+    held.remove(UsageOwner.ALL.namespace());
+    return held.entrySet().stream()
+        .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
+        .anyMatch(entry -> mergeOldest(entry.getKey()));
   }
 
-  /** Makes the rows of the first day one that has several. */
-  private boolean mergeNamespaces() {
+  private boolean mergeOldest(String namespace) {
     for (NavigableMap<UsageOwner, Usage> owners : rows.values()) {
-      if (owners.size() > 1) {
-        merge(owners, owner -> true, UsageOwner.ALL);
+      long own =
+          owners.keySet().stream().filter(owner -> owner.namespace().equals(namespace)).count();
+      if (own > 1) {
+        merge(owners, owner -> owner.namespace().equals(namespace), UsageOwner.all(namespace));
+        return true;
+      }
+      if (own == 1 && owners.size() > 1) {
+        merge(
+            owners,
+            owner -> owner.namespace().equals(namespace) || owner.equals(UsageOwner.ALL),
+            UsageOwner.ALL);
         return true;
       }
     }

@@ -147,6 +147,20 @@ final class NodeEvidence {
     return true;
   }
 
+  /**
+   * How far a comparison is from what the owner's jobs said of the node before, as the logarithm of
+   * the ratio: a node that is slow all the time is no noise, though nobody calls it slow yet.
+   */
+  double difference(String owner, StepTimes.Compared compared) {
+    Deque<Entry> entries = byOwner.get(owner);
+    if (entries == null || entries.isEmpty()) {
+      return Math.abs(compared.logRatio());
+    }
+    double[] sorted = entries.stream().mapToDouble(Entry::logRatio).sorted().toArray();
+    double median = sorted[sorted.length / 2];
+    return median < LIMIT ? Math.abs(compared.logRatio()) : Math.abs(compared.logRatio() - median);
+  }
+
   /** Drops what a job said that is unlike its family. */
   void withdraw(String job) {
     byOwner.values().forEach(all -> all.removeIf(entry -> entry.job().equals(job)));
@@ -197,6 +211,15 @@ final class NodeEvidence {
         gap > 0
             ? least.lasting() && least.logSlowdown() - ERRORS * least.error() >= SURELY
             : gap + ERRORS_FASTER * least.error() <= 0;
+    boolean confirms =
+        slowdown > 1
+            && because == Source.BEFORE
+            && least.source() != Source.BEFORE
+            && Math.abs(gap) <= LIMIT
+            && least.lasting();
+    if (confirms) {
+      because = least.source();
+    }
     if (Math.abs(gap) > LIMIT && surely) {
       double step = Math.pow(2, Math.round(2 * least.logSlowdown() / Math.log(2)) / 2.0);
       slowdown = Math.clamp(step, 1, MOST);

@@ -57,7 +57,7 @@ public final class NodeSpeeds {
   private final Noise noise = new Noise();
   private final SequencedSet<String> odd = new LinkedHashSet<>();
   private final SequencedMap<String, Deque<Told>> tellers = new LinkedHashMap<>();
-  private final SequencedSet<String> unheard = new LinkedHashSet<>();
+  private final SequencedMap<String, Instant> unheard = new LinkedHashMap<>();
 
   /** How many times longer a step takes with replicas on these nodes than on others; 1 usually. */
   public synchronized double slowdown(Collection<String> of) {
@@ -116,7 +116,7 @@ public final class NodeSpeeds {
    * Whether what a job says of nodes counts for nothing, as it made one after another look slow.
    */
   public synchronized boolean unheard(String job) {
-    return unheard.contains(job);
+    return unheard.containsKey(job);
   }
 
   /**
@@ -149,13 +149,15 @@ public final class NodeSpeeds {
 
   /** Takes in steps. */
   synchronized Observed observe(Steps steps, Instant now) {
-    if (unheard.contains(steps.job())) {
+    unheard.values().removeIf(now::isAfter);
+    if (unheard.containsKey(steps.job())) {
       return new Observed(List.of(), slowdown(steps.nodes()));
     }
     Compared compared = heard(steps, now);
     times.add(steps);
     List<Changed> changed = judged(steps.nodes(), now);
-    if (tellsTooMuch(steps.job(), changed, now)) {
+    // A step of several nodes cannot tell which of them is slow, and calls all of them so for now.
+    if (steps.nodes().size() == 1 && tellsTooMuch(steps.job(), changed, now)) {
       List<Changed> all = new ArrayList<>(changed);
       all.addAll(judged(List.copyOf(nodes.keySet()), now));
       changed = all;
@@ -213,11 +215,13 @@ public final class NodeSpeeds {
   private void tell(
       List<String> nodes, Source source, Compared compared, Steps steps, Instant now) {
     boolean counts = false;
+    double difference = Math.abs(compared.logRatio());
     for (String node : nodes) {
+      difference = Math.min(difference, evidence(node).difference(steps.owner(), compared));
       counts |= evidence(node).add(source, compared, steps, now);
     }
     if (counts) {
-      noise(compared, steps);
+      noise(compared, steps, difference);
     }
   }
 
@@ -227,7 +231,10 @@ public final class NodeSpeeds {
       return steps.nodes();
     }
     double slowest = slowdown(steps.nodes());
-    boolean explained = compared.logRatio() - Math.log(slowest) < NodeEvidence.LIMIT;
+    // Of a node at the cap nobody knows how much slower it is.
+    boolean explained =
+        slowest >= NodeEvidence.MOST
+            || compared.logRatio() - Math.log(slowest) < NodeEvidence.LIMIT;
     return steps.nodes().stream()
         .filter(node ->
             explained ? evidence(node).slowdown() == slowest : !evidence(node).judgedDirectly(now))
@@ -253,20 +260,24 @@ public final class NodeSpeeds {
       var _ = tellers.pollFirstEntry();
     }
     if (more) {
-      remember(unheard, job);
+      unheard.putLast(job, now.plus(TOLD_FOR));
+      if (unheard.size() > MOST_ODD) {
+        var _ = unheard.pollFirstEntry();
+      }
+      withdraw(job);
     }
     return more;
   }
 
   private void differs(String job) {
-    remember(odd, job);
+    odd.addLast(job);
+    if (odd.size() > MOST_ODD) {
+      odd.removeFirst();
+    }
+    withdraw(job);
   }
 
-  private void remember(SequencedSet<String> jobs, String job) {
-    jobs.addLast(job);
-    if (jobs.size() > MOST_ODD) {
-      jobs.removeFirst();
-    }
+  private void withdraw(String job) {
     nodes.values().forEach(evidence -> evidence.withdraw(job));
   }
 
@@ -287,9 +298,8 @@ public final class NodeSpeeds {
    * How much comparisons vary, known factors taken off; nodes of which nobody knows that they are
    * slow are a few among many.
    */
-  private void noise(Compared compared, Steps steps) {
-    double ratio = compared.logRatio();
+  private void noise(Compared compared, Steps steps, double difference) {
     double known = Math.log(slowdown(steps.nodes()));
-    noise.add(steps.owner(), Math.min(Math.abs(ratio), Math.abs(ratio - known)));
+    noise.add(steps.owner(), Math.min(difference, Math.abs(compared.logRatio() - known)));
   }
 }

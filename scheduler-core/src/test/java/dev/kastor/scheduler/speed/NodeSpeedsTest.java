@@ -180,6 +180,48 @@ class NodeSpeedsTest {
     assertThat(slowTold(nodes, Map.of("n1", 4, "a1", 4))).containsExactly("n1");
   }
 
+  @Test
+  void whatOthersConfirmLaterIsToldAlways() {
+    report(4, "e", 1, "n1");
+    report(20, "e", 2, "n1");
+    List<Node> nodes = List.of(node("n1"), node("a1"));
+    assertThat(slowTold(nodes, Map.of("n1", 4, "a1", 4))).isEmpty();
+    known();
+    report(12, "f", 2, "n1");
+    assertThat(slowTold(nodes, Map.of("n1", 4, "a1", 4))).containsExactly("n1");
+  }
+
+  @Test
+  void aNodeBeyondTheCapMakesNoOtherSlow() {
+    known();
+    report(12, "e", 8, "n1");
+    report(12, "f", 8, "n1", "n2");
+    assertThat(speeds.slow()).containsOnlyKeys("n1");
+  }
+
+  @Test
+  void aJobOnManyNodesIsHeardThoughASlowOneMakesAllOfItsStepsSlow() {
+    known();
+    report(4, "c4", 1, "c1", "c2", "c3", "c4");
+    report(4, "d4", 1, "d1", "d2", "d3", "d4");
+    report(8, "e", 2, "n1", "n2", "n3", "n4");
+    assertThat(speeds.unheard("e")).isFalse();
+  }
+
+  @Test
+  void whoHasSlowNodesAloneFindsThemAllTheSame() {
+    between = Duration.ofSeconds(5);
+    for (int i = 0; i < 12; i++) {
+      report("others", "a", 1, "a1");
+      report("others", "b", 1, "b1");
+    }
+    for (int i = 0; i < 40; i++) {
+      report("own", "e", i < 4 ? 1 : 2, "n1");
+      report("own", "f", i < 4 ? 1 : 2, "n2");
+    }
+    assertThat(speeds.slow()).containsOnlyKeys("n1", "n2");
+  }
+
   private List<String> slowTold(List<Node> nodes, Map<String, Integer> taken) {
     return speeds.told(nodes, () -> taken).stream()
         .filter(node -> node.slowdown() > 1)
