@@ -58,7 +58,7 @@ public record ContainerWait(String container, String reason) {
    */
   public boolean lasting() {
     String word = reason.split(":", 2)[0];
-    return LASTING.contains(word)
+    return (LASTING.contains(word) && !reason.contains("timed out"))
         || (PULL.contains(word) && REFUSED.stream().anyMatch(reason::contains));
   }
 

@@ -17,7 +17,6 @@ import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.NamedObjects;
-import dev.kastor.operator.pods.PodCheck;
 import dev.kastor.operator.pods.PodNode;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.pods.ProfileStore;
@@ -41,7 +40,6 @@ final class GangCreation {
   private final PodNumbers numbers;
   private final NamedObjects named;
   private final ProfileStore profiles;
-  private final PodCheck check;
   private final StatusWriter writer;
   private final GangTemplate template;
 
@@ -52,7 +50,6 @@ final class GangCreation {
       PodNumbers numbers,
       NamedObjects named,
       ProfileStore profiles,
-      PodCheck check,
       StatusWriter writer,
       OperatorConfig config) {
     this.cache = cache;
@@ -61,7 +58,6 @@ final class GangCreation {
     this.numbers = numbers;
     this.named = named;
     this.profiles = profiles;
-    this.check = check;
     this.writer = writer;
     template = new GangTemplate(config);
   }
@@ -120,7 +116,6 @@ final class GangCreation {
           throw e;
         }
       }
-      check.made(job);
     }
   }
 

@@ -73,8 +73,8 @@ public final class NamespaceQuotas {
     slots = "requests." + slotResource;
   }
 
-  /** Calls the listener with each namespace that may have more room than before. */
-  public void onRoom(Consumer<String> listener) {
+  /** Calls the listener with each namespace whose quotas have other limits than before. */
+  public void onLimits(Consumer<String> listener) {
     listeners.add(listener);
   }
 
@@ -99,7 +99,8 @@ public final class NamespaceQuotas {
     made.exceptionHandler((listed, failure) -> true);
     made.addEventHandler(new Changes());
     informer = made;
-    made.run();
+    // Not waited for: a right to list and none to watch would keep the leader from its work.
+    made.start();
   }
 
   @PreDestroy
@@ -190,7 +191,11 @@ public final class NamespaceQuotas {
 
   private void changed(Optional<ResourceQuota> before, Optional<ResourceQuota> after) {
     // What pods take of a quota is no news to anybody.
-    if (before.isPresent() && after.isPresent() && !grew(before.get(), after.get())) {
+    if (before.isPresent() && after.isPresent() && same(before.get(), after.get())) {
+      if (grew(before.get(), after.get())) {
+        // Who waits for room is looked at by the round; who was refused has its own wait.
+        signals.round();
+      }
       return;
     }
     String namespace = after.or(() -> before).orElseThrow().getMetadata().getNamespace();
@@ -201,15 +206,21 @@ public final class NamespaceQuotas {
         .forEach(job -> signals.job(Labels.id(job)));
   }
 
-  /** Whether a quota has other limits than before, or more room in one of them. */
+  /** Whether a quota has the limits that it had. */
+  private boolean same(ResourceQuota before, ResourceQuota after) {
+    return hard(before).equals(hard(after));
+  }
+
+  private List<Long> hard(ResourceQuota quota) {
+    return limits(quota, 1).stream().map(Limit::hard).toList();
+  }
+
+  /** Whether a quota of the same limits has more room in one of them. */
   private boolean grew(ResourceQuota before, ResourceQuota after) {
     List<Limit> old = limits(before, 1);
     List<Limit> now = limits(after, 1);
-    if (old.size() != now.size()) {
-      return true;
-    }
     for (int i = 0; i < now.size(); i++) {
-      if (now.get(i).hard() != old.get(i).hard() || now.get(i).room() > old.get(i).room()) {
+      if (now.get(i).room() > old.get(i).room()) {
         return true;
       }
     }

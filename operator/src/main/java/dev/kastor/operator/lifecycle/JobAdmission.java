@@ -62,6 +62,11 @@ public final class JobAdmission {
                 "%s; the job needs %d replicas at least.".formatted(words, least)));
   }
 
+  /** Notes that the job trains with all the replicas that it was to have. */
+  public void trains(TrainingJob job, int replicas) {
+    check.trains(job, replicas);
+  }
+
   /** Whether the API server refused pods of the job and has to be asked before it gets more. */
   public boolean bounded(TrainingJob job) {
     return check.bounded(job);

@@ -9,6 +9,7 @@ import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodCheck;
+import dev.kastor.operator.pods.StuckPods;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.JobStatusWriter;
 import dev.kastor.operator.status.LifeTimes;
@@ -25,13 +26,13 @@ import java.util.Optional;
 /** Deadlines of unfinished jobs, and starts of them that are given up. */
 @Singleton
 public final class JobLife {
-  /** What may be mended while a pod starts, such as a Secret that comes with it. */
-  public static final Duration STUCK = Duration.ofSeconds(40);
+  private static final Duration STUCK_LOOKS = StuckPods.PATIENCE.dividedBy(4);
 
   private final AllocationWriter allocations;
   private final JobStatusWriter statuses;
   private final JobPods pods;
   private final PodCheck check;
+  private final StuckPods stuck;
   private final Awake awake;
   private final InstantSource clock;
 
@@ -40,12 +41,14 @@ public final class JobLife {
       JobStatusWriter statuses,
       JobPods pods,
       PodCheck check,
+      StuckPods stuck,
       Awake awake,
       InstantSource clock) {
     this.allocations = allocations;
     this.statuses = statuses;
     this.pods = pods;
     this.check = check;
+    this.stuck = stuck;
     this.awake = awake;
     this.clock = clock;
   }
@@ -69,7 +72,7 @@ public final class JobLife {
       return Optional.empty();
     }
     LifecycleSpec limits = Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).lifecycle());
-    return pods.stuckBefore(job, clock.instant().minus(STUCK)).values().stream()
+    return stuck.of(job).values().stream()
         .sorted()
         .findFirst()
         .map(words -> Deadlines.stuck(limits, times, words));
@@ -121,7 +124,7 @@ public final class JobLife {
     }
     if (statuses.times(job).starting().isPresent()) {
       // Whether pods are stuck is seen by looking at them for long enough.
-      due = due.isBefore(now.plus(STUCK)) ? due : now.plus(STUCK.dividedBy(4));
+      due = due.isBefore(now.plus(STUCK_LOOKS)) ? due : now.plus(STUCK_LOOKS);
     }
     return due.isBefore(now.plus(most)) ? Duration.between(now, due).plusMillis(10) : most;
   }

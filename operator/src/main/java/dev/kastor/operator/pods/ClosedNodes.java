@@ -50,7 +50,6 @@ public final class ClosedNodes {
   private final ProfileStore profiles;
   private final GangTemplate gangs;
   private final PodTemplate agents;
-  private final String slotResource;
   private final InstantSource clock;
   private final Map<String, Rules> rules;
   private final Map<String, Map<String, Refused>> refused;
@@ -67,7 +66,6 @@ public final class ClosedNodes {
     this.profiles = profiles;
     gangs = new GangTemplate(config);
     agents = new PodTemplate(config);
-    slotResource = config.slotResource();
     this.clock = clock;
   }
 
@@ -143,7 +141,7 @@ public final class ClosedNodes {
       Map<String, String> closed = new TreeMap<>();
       for (Node node : nodes) {
         match
-            .problem(node, left.computeIfAbsent(name(node), name -> left(node)), slotResource)
+            .problem(node, left.computeIfAbsent(name(node), name -> left(node)))
             .ifPresent(words -> closed.put(name(node), words));
       }
       return closed;

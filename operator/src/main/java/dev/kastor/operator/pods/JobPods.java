@@ -37,6 +37,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The pods of jobs, with our own writes that the cache has not seen yet.
@@ -45,6 +47,8 @@ import java.util.stream.Stream;
  */
 @Singleton
 public final class JobPods {
+  private static final Logger LOG = LoggerFactory.getLogger(JobPods.class);
+
   /** Deadline of a pod that its kubelet ends at once, in seconds since the kubelet took it. */
   private static final Long AT_ONCE = 1L;
 
@@ -105,15 +109,12 @@ public final class JobPods {
         .collect(Collectors.toMap(PodView::of, pod -> PodTrouble.of(pod).orElse("")));
   }
 
-  /**
-   * Pods made before that whose containers are not going to run, with what the kubelet says of
-   * each.
-   */
-  public Map<PodView, String> stuckBefore(TrainingJob job, Instant then) {
+  /** Pods whose containers are not going to run, with what the kubelet says of each. */
+  Map<PodView, String> stuck(TrainingJob job) {
     Map<PodView, String> stuck = new HashMap<>();
     for (Pod pod : all(job)) {
       PodView view = PodView.of(pod);
-      if (view.live() && view.created().isBefore(then)) {
+      if (view.live()) {
         PodTrouble.lasting(pod).ifPresent(words -> stuck.put(view, words));
       }
     }
@@ -301,17 +302,27 @@ public final class JobPods {
         .filter(pod -> SlotCount.occupies(pod) && OwnContainers.of(pod).outlived())
         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
         .filter(pod -> !AT_ONCE.equals(pod.getSpec().getActiveDeadlineSeconds()))
-        .forEach(pod ->
-            client
-                .pods()
-                .inNamespace(pod.getMetadata().getNamespace())
-                .withName(pod.getMetadata().getName())
-                .patch(
-                    PatchContext.of(PatchType.JSON_MERGE),
-                    """
-                    {"metadata": {"uid": "%s"}, "spec": {"activeDeadlineSeconds": %d}}
-                    """
-                        .formatted(pod.getMetadata().getUid(), AT_ONCE)));
+        .forEach(this::endRest);
+  }
+
+  private void endRest(Pod pod) {
+    var meta = pod.getMetadata();
+    try {
+      client
+          .pods()
+          .inNamespace(meta.getNamespace())
+          .withName(meta.getName())
+          .patch(
+              PatchContext.of(PatchType.JSON_MERGE),
+              """
+              {"metadata": {"uid": "%s"}, "spec": {"activeDeadlineSeconds": %d}}
+              """
+                  .formatted(meta.getUid(), AT_ONCE));
+    } catch (KubernetesClientException e) {
+      // Whoever refuses it, or a pod that has just gone, keeps the job from nothing.
+      LOG.warn(
+          "pod {} of {} cannot be ended: {}", meta.getName(), meta.getNamespace(), e.getMessage());
+    }
   }
 
   /** Removes a pod; one that is gone already is fine. */

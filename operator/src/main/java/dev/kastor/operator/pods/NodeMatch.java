@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +45,13 @@ record NodeMatch(
           "node.kubernetes.io/unschedulable",
           "node.kubernetes.io/not-ready",
           "node.kubernetes.io/unreachable");
+
+  /**
+   * Taints by which a node says that it is not well. Others, by which it is kept for somebody, a
+   * webhook may let pods tolerate: those are learned when kube-scheduler refuses the node.
+   */
+  private static final Pattern OF_NODES =
+      Pattern.compile("^node\\.kubernetes\\.io/|^node\\.cloudprovider\\.|/agent-not-ready$");
 
   private static final Set<String> HARD = Set.of("NoSchedule", "NoExecute");
 
@@ -109,20 +117,16 @@ record NodeMatch(
         term.getMatchFields());
   }
 
-  /**
-   * Why the node takes no such pod; empty if nothing is known to be in the way.
-   *
-   * @param tolerated key of a taint that the API server may let such pods tolerate: the resource of
-   *     slots
-   */
-  Optional<String> problem(Node node, Left left, String tolerated) {
-    return taint(node, tolerated).or(() -> affinity(node)).or(() -> resource(left));
+  /** Why the node takes no such pod; empty if nothing is known to be in the way. */
+  Optional<String> problem(Node node, Left left) {
+    return taint(node).or(() -> affinity(node)).or(() -> resource(left));
   }
 
-  private Optional<String> taint(Node node, String tolerated) {
+  private Optional<String> taint(Node node) {
     return Tolerations.taints(node).stream()
-        .filter(taint -> HARD.contains(taint.getEffect()))
-        .filter(taint -> !KNOWN.contains(taint.getKey()) && !tolerated.equals(taint.getKey()))
+        .filter(
+            taint -> HARD.contains(taint.getEffect()) && OF_NODES.matcher(taint.getKey()).find())
+        .filter(taint -> !KNOWN.contains(taint.getKey()))
         .filter(taint -> !Tolerations.tolerate(tolerations, taint))
         .map(taint ->
             "taint %s%s:%s that it does not tolerate"

@@ -51,6 +51,7 @@ public final class PodCheck {
    * @param again when a verdict that it cannot have pods now is to be asked for again
    * @param refusals refusals of real pods since all could be made
    * @param words of the last of them; empty if there were none
+   * @param most replicas that the job was left with after the last
    */
   private record Asked(
       String namespace,
@@ -58,7 +59,8 @@ public final class PodCheck {
       Verdict verdict,
       Instant again,
       int refusals,
-      String words) {}
+      String words,
+      int most) {}
 
   /**
    * How long a job has been refused.
@@ -107,7 +109,7 @@ public final class PodCheck {
     gangs = new GangTemplate(config);
     agents = new PodTemplate(config);
     this.clock = clock;
-    quotas.onRoom(this::askAgain);
+    quotas.onLimits(this::askAgain);
   }
 
   /** The verdict as far as it is known; a job that nothing shapes needs none. */
@@ -153,12 +155,17 @@ public final class PodCheck {
             verdict,
             now.plus(AGAIN),
             last == null ? 0 : last.refusals(),
-            last == null ? "" : last.words()));
+            last == null ? "" : last.words(),
+            last == null ? 0 : last.most()));
     return verdict;
   }
 
-  /** Notes that the API server refused a pod of the job, or what its pods need. */
-  public void refused(TrainingJob job, ProfileStore.Applied profile, String words) {
+  /**
+   * Notes that the API server refused a pod of the job, or what its pods need.
+   *
+   * @param most replicas that it is left with
+   */
+  public void refused(TrainingJob job, ProfileStore.Applied profile, String words, int most) {
     asked.compute(
         job.getMetadata().getUid(),
         (uid, last) -> {
@@ -170,20 +177,26 @@ public final class PodCheck {
               new Verdict.NotNow(words),
               clock.instant().plus(wait),
               refusals,
-              words);
+              words,
+              most);
         });
     count(job, true);
   }
 
-  /** Notes that all pods that the job was to have were made. */
-  public void made(TrainingJob job) {
-    asked.computeIfPresent(
-        job.getMetadata().getUid(),
-        (uid, last) ->
-            last.verdict() instanceof Verdict.Good
-                ? new Asked(last.namespace(), last.profile(), last.verdict(), last.again(), 0, "")
-                : last);
-    refused.remove(job.getMetadata().getUid());
+  /**
+   * Notes that the job trains with all the replicas that it was to have: once these are more than a
+   * refusal left it with, nothing is in the way any more.
+   */
+  public void trains(TrainingJob job, int replicas) {
+    String uid = job.getMetadata().getUid();
+    Asked last = asked.get(uid);
+    if (last != null && last.refusals() > 0 && replicas > last.most()) {
+      asked.put(
+          uid, new Asked(last.namespace(), last.profile(), last.verdict(), last.again(), 0, "", 0));
+    }
+    if (last == null || last.refusals() == 0 || replicas > last.most()) {
+      refused.remove(uid);
+    }
   }
 
   /**
@@ -214,7 +227,8 @@ public final class PodCheck {
     return time == null ? Duration.ZERO : time.until(clock.instant());
   }
 
-  private void count(TrainingJob job, boolean no) {
+  private void count(TrainingJob job, boolean refusedNow) {
+    boolean no = refusedNow && !job.getSpec().suspended();
     String uid = job.getMetadata().getUid();
     Refused time = refused.get(uid);
     if (no || time != null) {
@@ -223,7 +237,7 @@ public final class PodCheck {
     }
   }
 
-  /** A quota of the namespace has more room than before: nobody has to wait for longer. */
+  /** A quota of the namespace has other limits than before: nobody has to wait for longer. */
   private void askAgain(String namespace) {
     asked.replaceAll((uid, last) ->
         last.namespace().equals(namespace)
@@ -233,7 +247,8 @@ public final class PodCheck {
                 last.verdict(),
                 Instant.MIN,
                 last.refusals(),
-                last.words())
+                last.words(),
+                last.most())
             : last);
   }
 

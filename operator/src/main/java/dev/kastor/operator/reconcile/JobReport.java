@@ -81,6 +81,9 @@ final class JobReport {
                     .count();
     AllocationStatus allocation = allocations.current(job);
     int target = allocation == null ? 0 : allocation.replicas();
+    if (members > 0 && members == target) {
+      reasons.trains(job, members);
+    }
     boolean training = view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
     JobPhase derived =
         JobPhase.derive(

@@ -81,6 +81,7 @@ final class JobSteering {
       Failures failures,
       FaultToleranceSpec tolerance)
       throws InvalidTemplate {
+    refusals.look(job);
     try {
       return job.getSpec().gang()
           ? steerGang(job, gang, failures, tolerance)

@@ -7,7 +7,6 @@ import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
-import dev.kastor.operator.pods.PodCheck;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.scheduler.model.Allocation;
@@ -34,7 +33,6 @@ public final class PodSteering {
   private final SilentReplicas silent;
   private final FailureNotices notices;
   private final DeviceMemory memory;
-  private final PodCheck check;
   private final InstantSource clock;
 
   PodSteering(
@@ -45,7 +43,6 @@ public final class PodSteering {
       SilentReplicas silent,
       FailureNotices notices,
       DeviceMemory memory,
-      PodCheck check,
       InstantSource clock) {
     this.pods = pods;
     this.gates = gates;
@@ -54,7 +51,6 @@ public final class PodSteering {
     this.silent = silent;
     this.notices = notices;
     this.memory = memory;
-    this.check = check;
     this.clock = clock;
   }
 
@@ -99,10 +95,6 @@ public final class PodSteering {
     if (now.isBefore(attempt)) {
       return Duration.between(now, attempt).plusMillis(10);
     }
-    boolean whole = creation.fill(memory.fitting(job), views, plan, atMost);
-    if (whole) {
-      check.made(job);
-    }
-    return whole ? LATER : SOON;
+    return creation.fill(memory.fitting(job), views, plan, atMost) ? LATER : SOON;
   }
 }

@@ -56,6 +56,11 @@ final class WaitReasons {
         .orElse(phase);
   }
 
+  /** Notes that the job trains with all the replicas that it was to have. */
+  void trains(TrainingJob job, int replicas) {
+    admission.trains(job, replicas);
+  }
+
   /** What a person should know of a job that has fewer pods than it could have. */
   Optional<String> refusal(TrainingJob job) {
     return admission.refusal(job);

@@ -215,7 +215,18 @@ public final class KubernetesCluster implements Cluster {
 
   @Override
   public void apply(List<Change> decided) {
-    var _ = changes.carryOut(decided, true);
+    // A quota of a namespace is shared: what goes beyond it would be refused pod by pod.
+    NamespaceRooms rooms = rooms();
+    List<Change> open =
+        decided.stream()
+            .filter(change ->
+                cache
+                    .job(change.job())
+                    .filter(
+                        job -> !rooms.take(job, change.to().replicas() - change.from().replicas()))
+                    .isEmpty())
+            .toList();
+    var _ = changes.carryOut(open, true);
   }
 
   private NamespaceRooms rooms() {

@@ -57,6 +57,28 @@ final class NamespaceRooms {
   }
 
   /**
+   * Takes room for so many more replicas of the job; false, and takes none, if there is not so
+   * much.
+   */
+  boolean take(TrainingJob job, int more) {
+    String namespace = job.getMetadata().getNamespace();
+    Integer taken = coming.get(namespace);
+    if (taken == null || more <= 0) {
+      return true;
+    }
+    int slots = job.getSpec().slotsPerReplica();
+    int room = quotas.room(namespace, slots);
+    if (room == Integer.MAX_VALUE) {
+      return true;
+    }
+    if (more > room - Math.ceilDiv(taken, slots)) {
+      return false;
+    }
+    coming.put(namespace, taken + more * slots);
+    return true;
+  }
+
+  /**
    * Most replicas that the job may have; {@link Integer#MAX_VALUE} where no quota bounds it. What
    * it has already it may keep.
    */

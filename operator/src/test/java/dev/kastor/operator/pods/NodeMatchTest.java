@@ -61,7 +61,7 @@ class NodeMatchTest {
   }
 
   private static Optional<String> problem(PodSpec pod, Node node, List<PodSpec> others) {
-    return NodeMatch.of(pod, NONE).problem(node, NodeMatch.Left.of(node, others), "nvidia.com/gpu");
+    return NodeMatch.of(pod, NONE).problem(node, NodeMatch.Left.of(node, others));
   }
 
   private static Optional<String> problem(PodSpec pod, Node node) {
@@ -72,26 +72,26 @@ class NodeMatchTest {
   @CsvSource({
     "node.kubernetes.io/disk-pressure, '', NoSchedule, true",
     "node.cilium.io/agent-not-ready, '', NoExecute, true",
-    "dedicated, team-a, NoSchedule, true",
-    "dedicated, team-a, PreferNoSchedule, false",
+    "dedicated, team-a, NoSchedule, false",
+    "node.kubernetes.io/memory-pressure, '', PreferNoSchedule, false",
     "nvidia.com/gpu, present, NoSchedule, false",
     "node.kubernetes.io/unschedulable, '', NoSchedule, false",
     "node.kubernetes.io/not-ready, '', NoExecute, false",
   })
-  void hardTaintsCloseANodeToWhoeverDoesNotTolerateThem(
+  void taintsOfNodesThatAreNotWellCloseThemToWhoeverDoesNotTolerateThem(
       String key, String value, String effect, boolean closed) {
     assertThat(problem(pod().build(), node(key, value, effect)).isPresent()).isEqualTo(closed);
   }
 
   @ParameterizedTest
   @CsvSource({
-    "dedicated, Equal, team-a, NoSchedule, true",
-    "dedicated, '', team-a, '', true",
-    "dedicated, Exists, '', NoSchedule, true",
+    "example.com/agent-not-ready, Equal, team-a, NoSchedule, true",
+    "example.com/agent-not-ready, '', team-a, '', true",
+    "example.com/agent-not-ready, Exists, '', NoSchedule, true",
     "'', Exists, '', '', true",
     "'', Equal, '', '', false",
-    "dedicated, Equal, team-b, NoSchedule, false",
-    "dedicated, Equal, team-a, NoExecute, false",
+    "example.com/agent-not-ready, Equal, team-b, NoSchedule, false",
+    "example.com/agent-not-ready, Equal, team-a, NoExecute, false",
     "other, Exists, '', '', false",
   })
   void tolerationsOpenIt(String key, String operator, String value, String effect, boolean opens) {
@@ -104,15 +104,16 @@ class NodeMatchTest {
             .withEffect(effect.isEmpty() ? null : effect)
             .endToleration()
             .build();
-    assertThat(problem(spec, node("dedicated", "team-a", "NoSchedule")).isEmpty()).isEqualTo(opens);
+    assertThat(problem(spec, node("example.com/agent-not-ready", "team-a", "NoSchedule")).isEmpty())
+        .isEqualTo(opens);
   }
 
   @Test
   void aTaintIsNamedAsKubectlShowsIt() {
-    assertThat(problem(pod().build(), node("dedicated", "team-a", "NoSchedule")))
-        .hasValue("taint dedicated=team-a:NoSchedule that it does not tolerate");
-    assertThat(problem(pod().build(), node("dedicated", "", "NoExecute")))
-        .hasValue("taint dedicated:NoExecute that it does not tolerate");
+    assertThat(problem(pod().build(), node("example.com/agent-not-ready", "team-a", "NoSchedule")))
+        .hasValue("taint example.com/agent-not-ready=team-a:NoSchedule that it does not tolerate");
+    assertThat(problem(pod().build(), node("example.com/agent-not-ready", "", "NoExecute")))
+        .hasValue("taint example.com/agent-not-ready:NoExecute that it does not tolerate");
   }
 
   @ParameterizedTest

@@ -16,24 +16,30 @@ import dev.kastor.scheduler.policy.support.Sizes;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
  * A plan without replicas on nodes that are closed to their jobs.
  *
  * <p>A job gets the same number of replicas on other nodes, else fewer; one that runs then keeps
- * what it has. What nobody takes so is for jobs that got nothing, in the policy's order. A replica
- * that is on a node already stays there, whatever the node takes now. Used for one planning call.
+ * what it has, and where others were planned there, all that run stay as they are. What nobody can
+ * use so is for jobs that got nothing, in the policy's order. A replica that is on a node already
+ * stays there, whatever the node takes now. Used for one planning call.
  */
 final class FitPass {
   private static final Reason LET_IN =
       Reason.of("Started", "Nodes have room for it that others cannot use.");
+
+  private static final Reason STAYS =
+      Reason.of("Kept", "Nodes do not take a job that was to move, so all stay where they are.");
 
   private final Snapshot snapshot;
   private final Plan plan;
@@ -45,6 +51,9 @@ final class FitPass {
   private final Map<JobId, Allocation> given = new HashMap<>();
   private final Map<JobId, Reason> reasons = new HashMap<>();
 
+  /** Slots that jobs were planned to have and cannot use. */
+  private int freed;
+
   FitPass(Snapshot snapshot, Plan plan, Control control) {
     this.snapshot = snapshot;
     this.plan = plan;
@@ -55,11 +64,11 @@ final class FitPass {
   }
 
   Plan fitting() {
-    List<JobState> misfits = new ArrayList<>();
+    Set<JobId> misfits = new HashSet<>();
     for (JobState job : snapshot.jobs()) {
       Allocation planned = plan.allocation(job.id());
       if (!job.pinned() && fitting(job, planned).replicas() < planned.replicas()) {
-        misfits.add(job);
+        misfits.add(job.id());
       }
     }
     if (misfits.isEmpty()) {
@@ -69,13 +78,18 @@ final class FitPass {
       take(job, plan.allocation(job.id()));
     }
     put();
+    boolean stopped = false;
     for (JobState job : order) {
-      if (misfits.contains(job)) {
+      if (misfits.contains(job.id())) {
         replace(job);
+        stopped |= given(job).isEmpty() && !job.allocation().isEmpty();
       }
     }
+    if (stopped) {
+      stay();
+    }
     for (JobState job : order) {
-      if (given(job).isEmpty() && !job.pinned()) {
+      if (freed > 0 && given(job).isEmpty() && !job.pinned()) {
         letIn(job);
       }
     }
@@ -85,6 +99,31 @@ final class FitPass {
       assignments.put(job.id(), new Plan.Assignment(given(job), reason));
     }
     return new Plan(assignments, plan.otherwise());
+  }
+
+  /**
+   * Leaves all that run as they are, for this round: who runs is not to stop because others were
+   * planned where it is and it nowhere else. What is left is for those who were planned to start.
+   */
+  private void stay() {
+    freed = 0;
+    for (JobState job : order) {
+      release(job);
+    }
+    for (JobState job : order) {
+      if (!job.allocation().isEmpty() || job.pinned()) {
+        take(job, job.allocation());
+        reasons.put(job.id(), STAYS);
+      }
+    }
+    for (JobState job : order) {
+      Allocation planned = plan.allocation(job.id());
+      if (job.allocation().isEmpty() && !planned.isEmpty() && !job.pinned()) {
+        freed = planned.slots();
+        letIn(job);
+      }
+    }
+    freed = 0;
   }
 
   /** All jobs in the policy's order: as its plan names them, then the others as they came. */
@@ -123,6 +162,7 @@ final class FitPass {
     Allocation planned = given(job);
     Allocation fits = fitting(job, planned);
     release(job);
+    freed += planned.slots();
     Optional<Allocation> found =
         fits.isEmpty() ? elsewhere(job, planned) : extended(job, fits, planned.replicas());
     found
@@ -130,6 +170,7 @@ final class FitPass {
         .ifPresentOrElse(
             allocation -> {
               take(job, allocation);
+              freed -= allocation.slots();
               if (allocation.equals(job.allocation())) {
                 reasons.put(job.id(), Reason.of("Kept", closed(job, planned).message()));
               }
@@ -199,7 +240,7 @@ final class FitPass {
   private Optional<Allocation> place(JobState job, JobSpec spec, int replicas) {
     List<Allocation> blocked = new ArrayList<>();
     for (String name : snapshot.closed(job.id()).keySet()) {
-      int left = nodes.containsKey(name) ? free.left(name) : 0;
+      int left = free.left(name);
       if (left > 0) {
         blocked.add(Allocation.on(name, left, 1));
       }
@@ -240,8 +281,10 @@ final class FitPass {
     int replicas = control == Control.PLACEMENT ? Sizes.requested(job.spec()) : fewest(job);
     if (job.spec().elasticity().allows(replicas)) {
       place(job, job.spec(), replicas)
+          .filter(allocation -> allocation.slots() <= freed)
           .ifPresent(allocation -> {
             take(job, allocation);
+            freed -= allocation.slots();
             reasons.put(job.id(), LET_IN);
           });
     }

@@ -12,6 +12,8 @@ import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.support.Sizes;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,10 +48,12 @@ public final class FitPolicy implements Policy {
     if (snapshot.closed().isEmpty()) {
       return policy.plan(snapshot);
     }
+    // Most jobs that a node is closed to share the map, as they share the rules of their pods.
+    Map<Map<String, String>, Map<Integer, Long>> rooms = new IdentityHashMap<>();
     SequencedMap<JobId, Plan.Assignment> barred = new LinkedHashMap<>();
     List<JobState> open = new ArrayList<>();
     for (JobState job : snapshot.jobs()) {
-      if (job.allocation().isEmpty() && !job.pinned() && !fits(job, snapshot)) {
+      if (job.allocation().isEmpty() && !job.pinned() && !fits(job, snapshot, rooms)) {
         Reason reason = closed(snapshot.closed(job.id()), snapshot.closed(job.id()).keySet());
         barred.put(job.id(), new Plan.Assignment(Allocation.NONE, reason));
       } else {
@@ -67,7 +71,8 @@ public final class FitPolicy implements Policy {
   }
 
   /** Whether the nodes that take the job could hold its least size if they were empty. */
-  private boolean fits(JobState job, Snapshot snapshot) {
+  private boolean fits(
+      JobState job, Snapshot snapshot, Map<Map<String, String>, Map<Integer, Long>> rooms) {
     Map<String, String> closed = snapshot.closed(job.id());
     if (closed.isEmpty()) {
       return true;
@@ -76,6 +81,18 @@ public final class FitPolicy implements Policy {
         control == Control.PLACEMENT
             ? Sizes.requested(job.spec())
             : Sizes.fewest(job.spec().elasticity());
+    int slots = job.spec().slotsPerReplica();
+    long room =
+        job.spec().byGpuType().isEmpty()
+            ? rooms
+                .computeIfAbsent(closed, key -> new HashMap<>())
+                .computeIfAbsent(slots, each -> room(job, snapshot, closed))
+            : room(job, snapshot, closed);
+    return room >= least;
+  }
+
+  /** Replicas that the nodes which take the job could hold if they were empty. */
+  private static long room(JobState job, Snapshot snapshot, Map<String, String> closed) {
     long room = 0;
     for (Node node : snapshot.nodes()) {
       boolean suits =
@@ -84,7 +101,7 @@ public final class FitPolicy implements Policy {
         room += node.slots() / job.spec().slotsPerReplica();
       }
     }
-    return room >= least;
+    return room;
   }
 
   /** The reason of a job that waits beside nodes which do not take it. */

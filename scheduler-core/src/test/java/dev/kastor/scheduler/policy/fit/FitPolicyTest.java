@@ -163,6 +163,35 @@ final class FitPolicyTest {
     assertThat(plan.allocation(running.id())).isEqualTo(Allocation.on("n1", 2, 1));
   }
 
+  @Test
+  void whoRunsDoesNotStopBecauseItCannotMove() {
+    JobState moves = job("x").elasticity(RIGID).on("n1", 2).build();
+    JobState other = job("y").elasticity(RIGID).build();
+    Plan plan =
+        plan(
+            List.of(node("n1", 2), node("n2", 2)),
+            List.of(moves, other),
+            closed(moves, "n2"),
+            Map.of("x", Allocation.on("n2", 2, 1), "y", Allocation.on("n1", 2, 1)));
+    assertThat(plan.allocation(moves.id())).isEqualTo(Allocation.on("n1", 2, 1));
+    assertThat(plan.allocation(other.id())).isEqualTo(Allocation.on("n2", 2, 1));
+  }
+
+  @Test
+  void nobodyOvertakesForSlotsThatNoMisfitGaveUp() {
+    JobState misfit = job("a").replicas(1, 2).build();
+    JobState head = job("b").elasticity(new Elasticity.Rigid(3)).build();
+    JobState behind = job("c").replicas(1, 1).build();
+    Plan plan =
+        plan(
+            List.of(node("n1", 2), node("n2", 2)),
+            List.of(misfit, head, behind),
+            closed(misfit, "n1"),
+            Map.of("a", Allocation.on("n1", 2, 1)));
+    assertThat(plan.allocation(misfit.id())).isEqualTo(Allocation.on("n2", 2, 1));
+    assertThat(plan.allocation(behind.id()).isEmpty()).as("the policy let it wait").isTrue();
+  }
+
   static Stream<String> names() {
     return Policies.names().stream();
   }
