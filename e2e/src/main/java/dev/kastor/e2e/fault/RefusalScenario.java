@@ -3,11 +3,13 @@ package dev.kastor.e2e.fault;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.crds.profile.ClusterTrainingProfile;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
+import dev.kastor.e2e.cluster.PacedProfile;
 import dev.kastor.e2e.cluster.Webhook;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.InvariantViolation;
@@ -83,14 +85,18 @@ final class RefusalScenario {
   private final Jobs others = new Jobs(client, OTHERS);
   private final Jobs mesh = new Jobs(client, MESH);
 
+  /** Profile of the namespace whose job has to gain from more GPUs. */
+  private String paced = "";
+
   @BeforeAll
-  void install() {
+  void install() throws Exception {
     Namespaces namespaces = new Namespaces(client);
     for (String namespace : new String[] {TEAM, OTHERS, MESH}) {
       namespaces.restricted(namespace);
       namespaces.shared(namespace, "checkpoints");
     }
     quota(2);
+    paced = PacedProfile.make(client, "glyph-mlp", TEAM);
   }
 
   @AfterAll
@@ -102,6 +108,7 @@ final class RefusalScenario {
           node.getSpec().getTaints().removeIf(taint -> taint.getKey().equals("dedicated"));
           return node;
         });
+    client.resources(ClusterTrainingProfile.class).withName(paced).delete();
     for (Jobs of : new Jobs[] {jobs, others, mesh}) {
       client.resources(TrainingJob.class).inNamespace(of.namespace()).delete();
       until(of, "its pods are gone", () -> of.pods().isEmpty());
@@ -526,6 +533,9 @@ final class RefusalScenario {
     String yaml =
         Files.readString(Chart.root().resolve("examples/glyph-mlp.yaml"))
             .replaceFirst("name: glyph-mlp\nspec:", "name: " + name + "\nspec:")
+            .replaceFirst(
+                "spec:\n",
+                namespace.equals(TEAM) ? "spec:\n  profile: %s\n".formatted(paced) : "spec:\n")
             .replaceFirst("minReplicas: 1", "minReplicas: " + min)
             .replaceFirst("maxReplicas: 4", "maxReplicas: " + max)
             .replaceFirst("min: 16, max: 512", "min: 4, max: 512")

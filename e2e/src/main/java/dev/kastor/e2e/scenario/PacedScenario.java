@@ -9,6 +9,7 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
+import dev.kastor.e2e.cluster.PacedProfile;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.InvariantViolation;
 import dev.kastor.e2e.suite.Measurements;
@@ -19,7 +20,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -48,7 +48,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 final class PacedScenario {
   private static final String SYSTEM = "paced-system";
   private static final String TEAM = "paced-team";
-  private static final Path PACES = Chart.root().resolve("traces/profiles/paced.csv");
   private static final List<String> PROGRAMS = List.of("glyph-cnn", "glyph-mlp", "byte-lm");
 
   /** Jobs of 40 to 230 s alone on a slot, in the order in which they arrive. */
@@ -94,7 +93,7 @@ final class PacedScenario {
     namespaces.shared(TEAM, "checkpoints");
     chart.install();
     for (String program : PROGRAMS) {
-      profile(program);
+      PacedProfile.make(client, program, TEAM);
     }
   }
 
@@ -174,30 +173,6 @@ final class PacedScenario {
         .resources(TrainingJob.class)
         .inNamespace(TEAM)
         .resource(Serialization.unmarshal(yaml, TrainingJob.class))
-        .create();
-  }
-
-  /** Makes the profile that gives replicas of a program its pace. */
-  private void profile(String program) throws Exception {
-    String[] figures =
-        Files.readAllLines(PACES).stream()
-            .filter(line -> line.startsWith(program + ","))
-            .findFirst()
-            .orElseThrow()
-            .split(",", -1);
-    client
-        .resource(
-            Serialization.unmarshal(
-                """
-                apiVersion: kastor.dev/v1alpha1
-                kind: ClusterTrainingProfile
-                metadata: {name: paced-%s}
-                spec:
-                  namespaces: [%s]
-                  env: [{name: KASTOR_PACE, value: "%s %s"}]
-                """
-                    .formatted(program, TEAM, figures[2], figures[3]),
-                ClusterTrainingProfile.class))
         .create();
   }
 

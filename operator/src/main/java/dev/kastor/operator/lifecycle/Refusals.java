@@ -97,8 +97,8 @@ public final class Refusals {
     boolean leaves = false;
     for (PodView pod : pods.of(job)) {
       if (!pod.ended()) {
-        there.merge(pod.node(), 1, Integer::sum);
-        leaves |= pod.deleting() || there.get(pod.node()) > given.getOrDefault(pod.node(), 0);
+        int pods = there.merge(pod.node(), 1, Integer::sum);
+        leaves |= pod.deleting() || pods > given.getOrDefault(pod.node(), 0);
       }
     }
     if (leaves) {

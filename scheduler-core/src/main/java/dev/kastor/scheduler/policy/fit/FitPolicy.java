@@ -49,7 +49,7 @@ public final class FitPolicy implements Policy {
       return policy.plan(snapshot);
     }
     // Most jobs that a node is closed to share the map, as they share the rules of their pods.
-    Map<Map<String, String>, Map<Integer, Long>> rooms = new IdentityHashMap<>();
+    IdentityHashMap<Map<String, String>, Map<Integer, Long>> rooms = new IdentityHashMap<>();
     SequencedMap<JobId, Plan.Assignment> barred = new LinkedHashMap<>();
     List<JobState> open = new ArrayList<>();
     for (JobState job : snapshot.jobs()) {
@@ -72,7 +72,9 @@ public final class FitPolicy implements Policy {
 
   /** Whether the nodes that take the job could hold its least size if they were empty. */
   private boolean fits(
-      JobState job, Snapshot snapshot, Map<Map<String, String>, Map<Integer, Long>> rooms) {
+      JobState job,
+      Snapshot snapshot,
+      IdentityHashMap<Map<String, String>, Map<Integer, Long>> rooms) {
     Map<String, String> closed = snapshot.closed(job.id());
     if (closed.isEmpty()) {
       return true;
