@@ -10,6 +10,7 @@ import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import java.nio.FloatBuffer;
 import java.nio.IntBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -25,6 +26,10 @@ final class OnnxModelFile implements AutoCloseable {
 
   OnnxModelFile(Path file) {
     this.file = file;
+    // A pipe would be waited for, and a device never ends.
+    if (!Files.isRegularFile(file)) {
+      throw new CliException(ExitCode.FAILED, "%s is no regular file".formatted(file));
+    }
     try {
       environment = OrtEnvironment.getEnvironment();
       session = environment.createSession(file.toString());
