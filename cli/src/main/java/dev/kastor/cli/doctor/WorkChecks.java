@@ -97,7 +97,7 @@ final class WorkChecks {
     return amount == null ? 0 : amount.getNumericalAmount().intValue();
   }
 
-  /** What conditions of jobs say: of their checkpoints, and of what the API server refuses. */
+  /** Conditions of jobs: checkpoints that cannot be saved, and pods that the API server refuses. */
   List<Check> jobs() {
     List<TrainingJob> jobs =
         cluster.client().resources(TrainingJob.class).inAnyNamespace().list().getItems();
@@ -129,7 +129,7 @@ final class WorkChecks {
             () -> Check.ok("refusals", "of %d jobs no pod is refused".formatted(jobs.size())));
   }
 
-  /** How many jobs a condition holds for, and what it says of the first. */
+  /** Number of jobs that a condition holds for, and its message of the first. */
   private record Told(String count, String first) {}
 
   private static Optional<Told> told(List<TrainingJob> jobs, String type) {

@@ -24,7 +24,7 @@ public record ContainerWait(String container, String reason) {
   /** Reasons of a pull that failed, of which only the words tell whether it may succeed later. */
   private static final Set<String> PULL = Set.of("ErrImagePull", "ImagePullBackOff");
 
-  /** What registries say of an image that they do not have or do not give. */
+  /** Words of registries about an image that they do not have or do not give. */
   private static final List<String> REFUSED =
       List.of(
           "manifest unknown",

@@ -25,7 +25,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /**
- * Admission webhook of somebody else, which the API server asks about each new pod of one
+ * Admission webhook of another system, which the API server asks about each new pod of one
  * namespace: one that refuses all, or one that puts a container into each, as service meshes do.
  */
 public final class Webhook implements AutoCloseable {
@@ -126,7 +126,7 @@ public final class Webhook implements AutoCloseable {
     return new Webhook(client, namespace, "Mutating", answer);
   }
 
-  /** How often it was asked. */
+  /** Number of requests to it so far. */
   public int asked() {
     return asked.get();
   }

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Kubernetes counts for a pod: its containers and sidecars together, or an init container with
- * the sidecars before it if that is more, and the overhead of its runtime class.
+ * Requests of a pod as Kubernetes counts them: its containers and sidecars together, or an init
+ * container with the sidecars before it if that is more, and the overhead of its runtime class.
  */
 public final class PodRequests {
   private PodRequests() {}

@@ -17,7 +17,7 @@ public final class Tolerations {
     return orEmpty(node.getSpec() == null ? null : node.getSpec().getTaints());
   }
 
-  /** What a pod tolerates. */
+  /** Tolerations of a pod. */
   public static List<Toleration> of(PodSpec pod) {
     return orEmpty(pod.getTolerations());
   }

@@ -89,7 +89,7 @@ public final class ClosedNodes {
         && pods(node).containsAll(refusal.pods());
   }
 
-  /** What kube-scheduler looks at. */
+  /** Traits of a node that kube-scheduler looks at. */
   private Object traits(String name) {
     return cache
         .node(name)
@@ -113,7 +113,7 @@ public final class ClosedNodes {
     return new Look(nodes);
   }
 
-  /** What is closed at one moment; jobs with the same rules are looked at once. Not thread-safe. */
+  /** Closed nodes at one moment; jobs with the same rules share a look. Not thread-safe. */
   public final class Look {
     private final Collection<Node> nodes;
     private final Map<String, NodeMatch.Left> left = new HashMap<>();
@@ -147,7 +147,7 @@ public final class ClosedNodes {
       return closed;
     }
 
-    /** What pods of jobs hold is the scheduler's to give, as their slots are. */
+    /** Room beside pods of others: what jobs hold is the scheduler's to give, like their slots. */
     private NodeMatch.Left left(Node node) {
       return NodeMatch.Left.of(
           node,

@@ -55,7 +55,7 @@ record NodeMatch(
 
   private static final Set<String> HARD = Set.of("NoSchedule", "NoExecute");
 
-  /** What a node has left beside its pods, by resource; pods are {@code pods}. */
+  /** Room of a node beside its pods, by resource; places for pods are {@code pods}. */
   record Left(Map<String, Double> amounts) {
     static Left of(Node node, List<PodSpec> pods) {
       Map<String, Double> left = new TreeMap<>();
